@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Split a corpus in two, to learn from one part and test on the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discan.data.corpus import Corpus
+from discan.errors import InputError
+from discan.typing import Array
+
+__all__ = ["split_documents", "split_entries", "split_tokens", "thin"]
+
+Random = int | np.random.Generator
+
+
+def split_documents(
+    corpus: Corpus, fraction: float = 0.1, rng: Random = 0
+) -> tuple[Corpus, Corpus]:
+    """Set whole documents apart.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    fraction : float
+        Share of the documents in the second part, which holds at least one.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    train, test : Corpus
+        Documents in their original order.
+    """
+    _check_fraction(fraction)
+    n_documents = corpus.n_documents
+    if n_documents < 2:
+        raise InputError("a single document cannot be split; use split_tokens instead")
+    n_test = min(max(1, round(fraction * n_documents)), n_documents - 1)
+    in_test = np.zeros(n_documents, dtype=bool)
+    in_test[_generator(rng).permutation(n_documents)[:n_test]] = True
+    return corpus.select(~in_test), corpus.select(in_test)
+
+
+def split_tokens(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus, Corpus]:
+    """Set tokens of every document apart, for document completion.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of whole counts.
+    fraction : float
+        Probability that a token goes to the second part.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    observed, scored : Corpus
+        The same documents in the same order; exposures are unchanged.
+    """
+    scored = _draw(corpus, fraction, rng)
+    observed = corpus.counts - scored
+    return (
+        corpus.with_counts(observed, corpus.exposures),
+        corpus.with_counts(scored, corpus.exposures),
+    )
+
+
+def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tuple[Corpus, Corpus]:
+    """Set whole (document, group) pairs apart, such as single votes or answers.
+
+    Only pairs that hold counts are drawn. In the first part a held-out pair has exposure 0, so
+    that it counts as not observed; in the second part all other pairs have.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    fraction : float
+        Share of the pairs in the second part, which holds at least one.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    train, held_out : Corpus
+        The same documents in the same order.
+    """
+    _check_fraction(fraction)
+    documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
+    pair_of_entry = documents * corpus.n_groups + corpus.layout.group_of_word[corpus.words]
+    pairs, entry_pairs = np.unique(pair_of_entry, return_inverse=True)
+    if pairs.size < 2:
+        raise InputError(
+            f"{pairs.size} (document, group) pairs hold counts; at least 2 are needed to split them"
+        )
+    n_held_out = min(max(1, round(fraction * pairs.size)), pairs.size - 1)
+    held_out = np.zeros(pairs.size, dtype=bool)
+    held_out[_generator(rng).permutation(pairs.size)[:n_held_out]] = True
+    rows, groups = np.divmod(pairs[held_out], corpus.n_groups)
+    exposures = _exposures(corpus)
+    test_exposures = np.zeros_like(exposures)
+    test_exposures[rows, groups] = exposures[rows, groups]
+    train_exposures = exposures.copy()
+    train_exposures[rows, groups] = 0.0
+    in_test = held_out[entry_pairs]
+    return (
+        corpus.with_counts(np.where(in_test, 0, corpus.counts), train_exposures),
+        corpus.with_counts(np.where(in_test, corpus.counts, 0), test_exposures),
+    )
+
+
+def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus, Corpus]:
+    """Split Poisson counts into two independent Poisson tables of the same scores.
+
+    Tokens are drawn as by `split_tokens`, and exposures shared out alike: (1 - f) e and f e.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of whole counts.
+    fraction : float
+        f, the probability that a token goes to the second part.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    train, test : Corpus
+        The same documents in the same order.
+    """
+    drawn = _draw(corpus, fraction, rng)
+    exposures = _exposures(corpus)
+    return (
+        corpus.with_counts(corpus.counts - drawn, (1.0 - fraction) * exposures),
+        corpus.with_counts(drawn, fraction * exposures),
+    )
+
+
+def _draw(corpus: Corpus, fraction: float, rng: Random) -> Array:
+    """Draw how many of each entry's tokens go to the second part."""
+    _check_fraction(fraction)
+    if not corpus.integral:
+        raise InputError("fractional counts have no tokens to split; round them or use select")
+    return np.asarray(_generator(rng).binomial(corpus.counts.astype(np.int64), fraction))
+
+
+def _exposures(corpus: Corpus) -> Array:
+    if corpus.exposures is None:
+        return np.ones((corpus.n_documents, corpus.n_groups))
+    return np.asarray(corpus.exposures)
+
+
+def _check_fraction(fraction: float) -> None:
+    if not 0.0 < fraction < 1.0:
+        raise InputError(f"fraction is {fraction}; it must lie between 0 and 1")
+
+
+def _generator(rng: Random) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"rng is {rng!r} ({error}); pass a whole number of 0 or more") from None

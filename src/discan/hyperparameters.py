@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimate alpha, beta, rho and gamma: from expectations, from counts, or by exact draws (spec 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import digamma, polygamma
+
+from discan.typing import Array
+
+__all__ = [
+    "AugmentedScores",
+    "ExpectedScores",
+    "Hyperprior",
+    "bounded",
+    "dirichlet",
+    "expected_tables",
+    "gamma_shape",
+    "inverse_digamma",
+    "polya",
+    "polya_step",
+    "symmetric_dirichlet",
+]
+
+# Without a prior an estimate can run off to 0 or to infinity; these are the walls.
+_SMALLEST, _LARGEST = 1e-6, 1e4
+
+
+@dataclass(frozen=True)
+class Hyperprior:
+    """Priors of the hyperparameters, for the sampling moves.
+
+    Each of alpha, beta and gamma is Gamma(shape, rate), every rho is Beta(x, y).
+    """
+
+    alpha: tuple[float, float] = (1.0, 1.0)
+    beta: tuple[float, float] = (1.0, 1.0)
+    rho: tuple[float, float] = (1.0, 1.0)
+    gamma: tuple[float, float] = (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class ExpectedScores:
+    """What the M-steps need: sums over documents under q, weighted by the chance of presence.
+
+    log_scores (K,): sum of E[log l | present]; scores (K,): sum of E[l | present]; present (K,).
+    """
+
+    log_scores: Array
+    scores: Array
+    present: Array
+    n_documents: int
+
+    def __add__(self, other: ExpectedScores) -> ExpectedScores:
+        """Add the sums of two sets of documents."""
+        return ExpectedScores(
+            self.log_scores + other.log_scores,
+            self.scores + other.scores,
+            self.present + other.present,
+            self.n_documents + other.n_documents,
+        )
+
+
+@dataclass(frozen=True)
+class AugmentedScores:
+    """What the sampling moves need: sums of auxiliary draws over documents (spec 5.3).
+
+    tables (K,): CRT draws; active (T, K): documents that have the component, by exposure level;
+    scores (K,): drawn scores; log_beta: sum of log u; exposure_levels (T,).
+    """
+
+    tables: Array
+    active: Array
+    scores: Array
+    log_beta: float
+    n_documents: int
+    exposure_levels: Array = field(repr=False)
+
+    def __add__(self, other: AugmentedScores) -> AugmentedScores:
+        """Add the sums of two sets of documents."""
+        return AugmentedScores(
+            self.tables + other.tables,
+            self.active + other.active,
+            self.scores + other.scores,
+            self.log_beta + other.log_beta,
+            self.n_documents + other.n_documents,
+            self.exposure_levels,
+        )
+
+
+def bounded(values: Any) -> Array:
+    """Keep an estimate between 1e-6 and 1e4."""
+    return np.clip(np.asarray(values, dtype=np.float64), _SMALLEST, _LARGEST)
+
+
+# ---- from expected logarithms (variational M-steps) ----
+
+
+def inverse_digamma(y: Array) -> Array:
+    """Solve psi(x) = y by Newton's method (Minka, 2000)."""
+    y = np.asarray(y, dtype=np.float64)
+    x = np.where(y >= -2.22, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (y - digamma(1.0)))
+    for _ in range(6):
+        x = np.maximum(x - (digamma(x) - y) / polygamma(1, x), 1e-300)
+    return np.asarray(x)
+
+
+def dirichlet(mean_logs: Array, start: Array, group_of_entry: Array | None = None) -> Array:
+    """Maximum likelihood of Dirichlet parameters given the mean of log proportions.
+
+    Solves psi(alpha_k) - psi(A) = mean_logs_k; with ``group_of_entry`` (K,) int there is one
+    Dirichlet per group. Each step alpha <- psi^-1(psi(A) + mean_logs) cannot lower the likelihood.
+    """
+    groups = np.zeros(len(start), dtype=np.intp) if group_of_entry is None else group_of_entry
+    alpha = bounded(start)
+    for _ in range(1000):
+        totals = np.bincount(groups, weights=alpha)
+        new = bounded(inverse_digamma(digamma(totals)[groups] + mean_logs))
+        if np.all(np.abs(new - alpha) <= 1e-10 * alpha):
+            return new
+        alpha = new
+    return alpha
+
+
+def symmetric_dirichlet(sum_of_logs: float, group_sizes: Array, n_draws: int) -> float:
+    """Maximum likelihood of the one parameter of symmetric Dirichlets, given sums of logs.
+
+    Parameters
+    ----------
+    sum_of_logs : sum of log proportions over all entries of all draws
+    group_sizes : (G,) number of entries of each Dirichlet
+    n_draws : draws of each
+    """
+
+    def slope(log_gamma: float) -> float:
+        gamma = np.exp(log_gamma)
+        terms = group_sizes * (digamma(group_sizes * gamma) - digamma(gamma))
+        return float(n_draws * terms.sum() + sum_of_logs)
+
+    low, high = np.log(_SMALLEST), np.log(_LARGEST)
+    if slope(low) <= 0.0:
+        return _SMALLEST
+    if slope(high) >= 0.0:
+        return _LARGEST
+    return float(np.exp(brentq(slope, low, high, xtol=1e-12)))
+
+
+def gamma_shape(log_mean_less_mean_log: Array) -> Array:
+    """Maximum likelihood shape of a gamma distribution: solve log a - psi(a) = s."""
+    s = np.maximum(np.asarray(log_mean_less_mean_log, dtype=np.float64), 1e-12)
+    a = bounded(0.5 / s)
+    for _ in range(30):
+        slope = a**2 * (1.0 / a - polygamma(1, a))
+        new = 1.0 / (1.0 / a + (-s + np.log(a) - digamma(a)) / slope)
+        new = bounded(np.where(np.isfinite(new) & (new > 0), new, a))
+        if np.all(np.abs(new - a) <= 1e-13 * a):
+            return new
+        a = new
+    return a
+
+
+# ---- from counts (empirical Bayes) ----
+
+
+def expected_tables(counts: Array, concentration: Array) -> Array:
+    """Mean of CRT(c, a): a (psi(c + a) - psi(a))."""
+    return np.asarray(concentration * (digamma(counts + concentration) - digamma(concentration)))
+
+
+def polya_step(
+    counts: Array, alpha: Array, shape: float = 1.0, rate: float = 0.0
+) -> Array:
+    """One fixed-point step for the Dirichlet-multinomial's alpha given counts (I, K).
+
+    Cannot lower p(c | alpha) times a Gamma(shape, rate) prior; the defaults are no prior.
+    """
+    total = alpha.sum()
+    lengths = counts.sum(axis=1)
+    per_component = expected_tables(counts, alpha).sum(axis=0)
+    return np.asarray(
+        (shape - 1.0 + per_component)
+        / (rate + (digamma(lengths + total) - digamma(total)).sum())
+    )
+
+
+def polya(counts: Array, start: Array) -> Array:
+    """Maximum likelihood of the Dirichlet-multinomial's alpha given counts (I, K), by Newton."""
+    alpha = bounded(start)
+    lengths = counts.sum(axis=1)
+    for _ in range(200):
+        total = alpha.sum()
+        z = (polygamma(1, total) - polygamma(1, total + lengths)).sum()
+        slope = (digamma(total) - digamma(total + lengths)).sum() + (
+            digamma(counts + alpha) - digamma(alpha)
+        ).sum(axis=0)
+        curvature = (polygamma(1, counts + alpha) - polygamma(1, alpha)).sum(axis=0)
+        curvature = np.minimum(curvature, -1e-300)
+        shift = (slope / curvature).sum() / (1.0 / z + (1.0 / curvature).sum())
+        step = (slope - shift) / curvature
+        new = alpha - step
+        if not np.all(np.isfinite(new)) or np.any(new <= 0.0) or np.any(new > 10 * alpha):
+            new = polya_step(counts, alpha)  # slower, but safe far from the optimum
+        new = bounded(new)
+        if np.all(np.abs(new - alpha) <= 1e-12 * alpha):
+            return new
+        alpha = new
+    return alpha

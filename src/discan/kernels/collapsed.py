@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collapsed Gibbs sampling: scores and loadings integrated out, one component a token."""
+
+import numpy as np
+
+from .compile import REORDER, kernel
+from .gibbs import log_factor
+from .random import START, SWEEP, open_stream, uniform
+
+__all__ = ["apply_moves", "assign", "count_tokens", "document_counts", "sweep"]
+
+_CHUNK = 16  # components are summed and searched in runs of this many
+
+
+@kernel(fastmath=REORDER)
+def sweep(
+    indptr, words, counts, levels, shape, rate, spike,
+    group_of_word, gamma, gamma_totals, loading_counts, totals, assignments,
+    out_moved_words, out_moved_from, out_moved_to, out_log_factor,
+    live, seed, cycle, first_document,
+):  # fmt: skip
+    """Redraw the component of every token of a block; the number of moves is returned.
+
+    Same as reference.collapsed_sweep. Token (i, j) goes to k with probability proportional to
+
+        (c_k + shape_k) / rate_k * [1 - spike_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
+
+    all counts without the token. ``live``: n_jk and n_gk follow every move (the exact sweep).
+    Otherwise they stay as they were, less the token itself, and the moves are listed in
+    ``out_moved_*`` for ``apply_moves``: documents are then independent of each other.
+    """
+    n_components = loading_counts.shape[1]
+    n_chunks = (n_components + _CHUNK - 1) // _CHUNK
+    component_counts = np.empty(n_components, dtype=np.int64)
+    document_weight = np.empty(n_components)
+    weights = np.empty(n_components)
+    ends = np.empty(n_chunks)
+    inverse = 1.0 / (gamma_totals.reshape(-1, 1) + totals)
+    stream = np.empty(2, dtype=np.uint64)
+    n_moved = 0
+    token = 0
+    for i in range(indptr.shape[0] - 1):
+        level = levels[i]
+        open_stream(stream, seed, SWEEP, cycle, first_document + i)
+        start = token
+        component_counts[:] = 0
+        for t in range(indptr[i], indptr[i + 1]):
+            for _ in range(counts[t]):
+                component_counts[assignments[token]] += 1
+                token += 1
+        for k in range(n_components):
+            document_weight[k] = _document_weight(
+                component_counts[k], shape[level, k], rate[level, k], spike[level, k]
+            )
+        token = start
+        for t in range(indptr[i], indptr[i + 1]):
+            j = words[t]
+            g = group_of_word[j]
+            row, group_inverse, prior = loading_counts[j], inverse[g], gamma[j]
+            for _ in range(counts[t]):
+                old = np.int64(assignments[token])
+                component_counts[old] -= 1
+                document_weight[old] = _document_weight(
+                    component_counts[old], shape[level, old], rate[level, old], spike[level, old]
+                )
+                # without the token itself
+                row[old] -= live
+                totals[g, old] -= live
+                own_inverse = 1.0 / (gamma_totals[g] + totals[g, old] - (1 - live))
+                own = document_weight[old] * (prior + row[old] - (1 - live)) * own_inverse
+                total = 0.0
+                for chunk in range(n_chunks):
+                    low = chunk * _CHUNK
+                    high = min(low + _CHUNK, n_components)
+                    part = 0.0
+                    for k in range(low, high):
+                        weights[k] = document_weight[k] * (prior + row[k]) * group_inverse[k]
+                        part += weights[k]
+                    if low <= old < high:
+                        part = part - weights[old] + own
+                        weights[old] = own
+                    total += part
+                    ends[chunk] = total
+                left = uniform(stream) * total
+                chunk = 0
+                while chunk < n_chunks - 1 and left >= ends[chunk]:
+                    chunk += 1
+                if chunk > 0:
+                    left -= ends[chunk - 1]
+                new = chunk * _CHUNK
+                high = min(new + _CHUNK, n_components) - 1
+                left -= weights[new]
+                while left >= 0.0 and new < high:
+                    new += 1
+                    left -= weights[new]
+                component_counts[new] += 1
+                document_weight[new] = _document_weight(
+                    component_counts[new], shape[level, new], rate[level, new], spike[level, new]
+                )
+                row[new] += live
+                totals[g, new] += live
+                if new != old:
+                    if live:
+                        inverse[g, old] = own_inverse
+                        inverse[g, new] = 1.0 / (gamma_totals[g] + totals[g, new])
+                    else:
+                        out_moved_words[n_moved] = j
+                        out_moved_from[n_moved] = old
+                        out_moved_to[n_moved] = new
+                    n_moved += 1
+                    assignments[token] = new
+                token += 1
+        out_log_factor[i] = log_factor(component_counts, shape[level], rate[level], spike[level])
+    return n_moved
+
+
+@kernel()
+def _document_weight(count, shape, rate, spike):
+    weight = (count + shape) / rate
+    return weight * (1.0 - spike) if count == 0 else weight
+
+
+@kernel()
+def assign(indptr, words, counts, loadings, scores, assignments, seed, first_document):
+    """Draw a component for every token by given loadings and scores: where a chain starts.
+
+    Same as reference.assign.
+    """
+    n_components = loadings.shape[1]
+    weights = np.empty(n_components)
+    stream = np.empty(2, dtype=np.uint64)
+    token = 0
+    for i in range(indptr.shape[0] - 1):
+        open_stream(stream, seed, START, 0, first_document + i)
+        for t in range(indptr[i], indptr[i + 1]):
+            row = loadings[words[t]]
+            total = 0.0
+            for k in range(n_components):
+                weights[k] = row[k] * scores[i, k]
+                total += weights[k]
+            for _ in range(counts[t]):
+                left = uniform(stream)
+                if total > 0.0:
+                    left *= total
+                    k = 0
+                    left -= weights[0]
+                    while left >= 0.0 and k < n_components - 1:
+                        k += 1
+                        left -= weights[k]
+                else:  # the word is impossible under every component: any will do
+                    k = min(int(left * n_components), n_components - 1)
+                assignments[token] = k
+                token += 1
+
+
+@kernel()
+def count_tokens(indptr, words, counts, assignments, out_loading_counts):
+    """Count the tokens of each word and component. Same as reference.count_tokens."""
+    token = 0
+    for t in range(indptr[0], indptr[-1]):
+        for _ in range(counts[t]):
+            out_loading_counts[words[t], assignments[token]] += 1
+            token += 1
+
+
+@kernel()
+def apply_moves(moved_words, moved_from, moved_to, group_of_word, loading_counts, totals):
+    """Bring the counts up to date with a list of moves. Same as reference.apply_moves."""
+    for m in range(moved_words.shape[0]):
+        j, old, new = moved_words[m], moved_from[m], moved_to[m]
+        loading_counts[j, old] -= 1
+        loading_counts[j, new] += 1
+        totals[group_of_word[j], old] -= 1
+        totals[group_of_word[j], new] += 1
+
+
+@kernel()
+def document_counts(indptr, counts, assignments, out_component_counts):
+    """Count the tokens of each document and component. Same as reference.document_counts."""
+    token = 0
+    for i in range(indptr.shape[0] - 1):
+        for t in range(indptr[i], indptr[i + 1]):
+            for _ in range(counts[t]):
+                out_component_counts[i, assignments[token]] += 1
+                token += 1

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One document at a time under fixed loadings: posterior means, and the document's probability.
+
+Streams are keyed by the document's content, so that a document gets the same answer alone, in any
+batch and at any place in it.
+"""
+
+import math
+
+import numpy as np
+
+from .compile import kernel
+from .gibbs import log_factor
+from .random import EVIDENCE, FOLD_IN, open_stream, uniform
+
+__all__ = ["chib", "fold_in"]
+
+
+@kernel()
+def fold_in(
+    indptr, words, counts, levels, shape, rate, spike, loadings,
+    out_component_counts, out_empty, burn_in, work, seed,
+):  # fmt: skip
+    """Posterior means of c and of 1(c = 0) for each document, by Gibbs over its tokens.
+
+    Same as reference.fold_in. Every visit adds the token's conditional probabilities rather than
+    the component drawn (Rao-Blackwell). The number of draws is ``work`` / tokens, kept within
+    100 and 10 000, so that short documents get more.
+    """
+    n_components = loadings.shape[1]
+    longest = _longest(indptr, counts)
+    token_words = np.empty(longest, dtype=np.int64)
+    assignments = np.empty(longest, dtype=np.int64)
+    c = np.empty(n_components, dtype=np.int64)
+    weights = np.empty(n_components)
+    stream = np.empty(2, dtype=np.uint64)
+    for i in range(indptr.shape[0] - 1):
+        level = levels[i]
+        n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
+        open_stream(stream, seed, FOLD_IN, 0, _content(indptr, words, counts, i))
+        c[:] = 0
+        _start(stream, n_tokens, token_words, shape[level], rate[level], spike[level],
+               loadings, assignments, c, weights)  # fmt: skip
+        n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
+        for draw in range(burn_in + n_draws):
+            for t in range(n_tokens):
+                c[assignments[t]] -= 1
+                total = _weigh(c, shape[level], rate[level], spike[level],
+                               loadings[token_words[t]], weights)  # fmt: skip
+                if draw >= burn_in:
+                    for k in range(n_components):
+                        out_component_counts[i, k] += weights[k] / total
+                assignments[t] = _choose(stream, weights, total)
+                c[assignments[t]] += 1
+            if draw >= burn_in:
+                for k in range(n_components):
+                    if c[k] == 0:
+                        out_empty[i, k] += 1.0
+        for k in range(n_components):
+            out_component_counts[i, k] /= n_draws
+            out_empty[i, k] /= n_draws
+
+
+@kernel()
+def chib(
+    indptr, words, counts, levels, shape, rate, spike, loadings, out_log_probability, work, seed
+):
+    """Estimate the log sequence probability of each document, scores integrated out.
+
+    Same as reference.chib. Chib's identity with the correction of Murray & Salakhutdinov (spec
+    6.1): unbiased for p. Up to the model's constant, and -inf for a word that no component has.
+    ``work`` / (tokens x components) sweeps, kept within 100 and 20 000.
+    """
+    n_components = loadings.shape[1]
+    longest = _longest(indptr, counts)
+    token_words = np.empty(longest, dtype=np.int64)
+    best = np.empty(longest, dtype=np.int64)
+    first = np.empty(longest, dtype=np.int64)
+    state = np.empty(longest, dtype=np.int64)
+    c = np.empty(n_components, dtype=np.int64)
+    weights = np.empty(n_components)
+    stream = np.empty(2, dtype=np.uint64)
+    for i in range(indptr.shape[0] - 1):
+        level = levels[i]
+        a, b, p = shape[level], rate[level], spike[level]
+        n_all = 0
+        for t in range(indptr[i], indptr[i + 1]):
+            n_all += counts[t]
+        n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
+        if n_tokens < n_all:
+            out_log_probability[i] = -np.inf
+            continue
+        open_stream(stream, seed, EVIDENCE, 0, _content(indptr, words, counts, i))
+        c[:] = 0
+        _start(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights)
+        for _ in range(20):
+            _pass(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights, 1)
+        for _ in range(20):
+            if not _climb(n_tokens, token_words, a, b, p, loadings, best, c, weights):
+                break
+        log_joint = log_factor(c, a, b, p)
+        for t in range(n_tokens):
+            log_joint += math.log(loadings[token_words[t], best[t]])
+        n_sweeps = min(max(work // max(n_tokens * n_components, 1), 100), 20_000)
+        place = int(uniform(stream) * n_sweeps)
+        first[:n_tokens] = best[:n_tokens]
+        _pass(stream, n_tokens, token_words, a, b, p, loadings, first, c, weights, -1)
+        top, total = -np.inf, 0.0
+        for direction in (1, -1):
+            state[:n_tokens] = first[:n_tokens]
+            n_steps = n_sweeps - 1 - place if direction == 1 else place
+            for step in range(n_steps + 1):
+                c[:] = 0
+                for t in range(n_tokens):
+                    c[state[t]] += 1
+                if step > 0:
+                    _pass(stream, n_tokens, token_words, a, b, p, loadings, state, c, weights,
+                          direction)  # fmt: skip
+                elif direction == -1:
+                    continue  # the first state counts once
+                x = _log_transition(n_tokens, token_words, a, b, p, loadings, state, best, c,
+                                    weights)  # fmt: skip
+                if x > top:
+                    total = total * math.exp(top - x) + 1.0
+                    top = x
+                else:
+                    total += math.exp(x - top)
+        out_log_probability[i] = log_joint - (top + math.log(total / n_sweeps))
+
+
+@kernel()
+def _longest(indptr, counts):
+    longest = 1
+    for i in range(indptr.shape[0] - 1):
+        length = 0
+        for t in range(indptr[i], indptr[i + 1]):
+            length += counts[t]
+        longest = max(longest, length)
+    return longest
+
+
+@kernel()
+def _tokens(indptr, words, counts, i, loadings, token_words):
+    """List the document's tokens, leaving out words that no component has."""
+    n_tokens = 0
+    for t in range(indptr[i], indptr[i + 1]):
+        possible = False
+        for k in range(loadings.shape[1]):
+            if loadings[words[t], k] > 0.0:
+                possible = True
+                break
+        if possible:
+            for _ in range(counts[t]):
+                token_words[n_tokens] = words[t]
+                n_tokens += 1
+    return n_tokens
+
+
+@kernel()
+def _content(indptr, words, counts, i):
+    """Hash a document's words and counts (FNV-1a over whole numbers)."""
+    result = np.uint64(0xCBF29CE484222325)
+    prime = np.uint64(0x100000001B3)
+    for t in range(indptr[i], indptr[i + 1]):
+        result = (result ^ np.uint64(words[t])) * prime
+        result = (result ^ np.uint64(counts[t])) * prime
+        result ^= result >> np.uint64(29)
+    return result
+
+
+@kernel()
+def _weigh(c, shape, rate, spike, row, weights):
+    total = 0.0
+    for k in range(c.shape[0]):
+        weights[k] = (c[k] + shape[k]) / rate[k] * row[k]
+        if c[k] == 0:
+            weights[k] *= 1.0 - spike[k]
+        total += weights[k]
+    return total
+
+
+@kernel()
+def _choose(stream, weights, total):
+    left = uniform(stream) * total
+    k = 0
+    last = weights.shape[0] - 1
+    left -= weights[0]
+    while left >= 0.0 and k < last:
+        k += 1
+        left -= weights[k]
+    while weights[k] <= 0.0 and k > 0:
+        k -= 1
+    return k
+
+
+@kernel()
+def _start(stream, n_tokens, token_words, shape, rate, spike, loadings, assignments, c, weights):
+    """Place the tokens one after the other, each given those before it."""
+    for t in range(n_tokens):
+        total = _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        assignments[t] = _choose(stream, weights, total)
+        c[assignments[t]] += 1
+
+
+@kernel()
+def _pass(stream, n_tokens, token_words, shape, rate, spike, loadings, assignments, c, weights,
+          direction):  # fmt: skip
+    """One sweep over the tokens, forwards (1) or backwards (-1)."""
+    for step in range(n_tokens):
+        t = step if direction == 1 else n_tokens - 1 - step
+        c[assignments[t]] -= 1
+        total = _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        assignments[t] = _choose(stream, weights, total)
+        c[assignments[t]] += 1
+
+
+@kernel()
+def _climb(n_tokens, token_words, shape, rate, spike, loadings, assignments, c, weights):
+    """Put every token where it is most probable; false when none moved."""
+    moved = False
+    for t in range(n_tokens):
+        c[assignments[t]] -= 1
+        _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        k = np.argmax(weights)
+        moved |= k != assignments[t]
+        assignments[t] = k
+        c[k] += 1
+    return moved
+
+
+@kernel()
+def _log_transition(n_tokens, token_words, shape, rate, spike, loadings, state, goal, c, weights):
+    """Log probability that a forward sweep from ``state`` writes ``goal``; c is left at goal."""
+    result = 0.0
+    for t in range(n_tokens):
+        c[state[t]] -= 1
+        total = _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        result += math.log(weights[goal[t]] / total)
+        c[goal[t]] += 1
+    return result

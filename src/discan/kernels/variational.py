@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Expected split of every count over the components: maximum likelihood, MAP and variational."""
+
+import math
+
+import numpy as np
+
+from .compile import REORDER, kernel
+from .special import digamma, exp_digamma
+
+__all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty"]
+
+# Weights below this are held up to it, so that no word loses all its components to underflow.
+_FLOOR = 1e-150
+_ALMOST_ONE = 1.0 - 1e-15
+
+
+@kernel(fastmath=REORDER)
+def expect(
+    indptr, words, counts, levels, shape, rate, weights, score_shape,
+    out_loading_counts, out_objective, geometric_mean, power, n_inner, tolerance, collect,
+):  # fmt: skip
+    """Update the scores of a block of documents and collect its expected loading counts.
+
+    Same as reference.expect. Per document and inner step, with s_k = score_shape_k / rate_k
+    (``geometric_mean``: exp(digamma(score_shape_k)) / rate_k instead):
+
+        R_jk = weights_jk s_k^power / Z_j,   score_shape_k <- shape_k + sum_j w_j R_jk.
+
+    ``out_objective`` gets the document's part of the objective up to the model's constant; the
+    last inner step adds w_j R_jk to ``out_loading_counts`` if ``collect``.
+    """
+    n_components = weights.shape[1]
+    scores = np.empty(n_components)
+    added = np.empty(n_components)
+    for i in range(indptr.shape[0] - 1):
+        level = levels[i]
+        steps_left = n_inner
+        while steps_left > 0:
+            last = steps_left == 1
+            prior_term = 0.0
+            for k in range(n_components):
+                added[k] = 0.0
+                if geometric_mean:
+                    scores[k] = max(exp_digamma(score_shape[i, k]) / rate[level, k], _FLOOR)
+                else:
+                    scores[k] = score_shape[i, k] / rate[level, k]
+                    if last and shape[level, k] > 0.0:
+                        prior_term += shape[level, k] * math.log(scores[k])
+                if power != 1.0:
+                    scores[k] = scores[k] ** power
+            log_fit = 0.0
+            for t in range(indptr[i], indptr[i + 1]):
+                row = weights[words[t]]
+                norm = 0.0
+                for k in range(n_components):
+                    norm += row[k] * scores[k]
+                if norm <= 0.0:  # the word is impossible under every component
+                    log_fit = -np.inf
+                    continue
+                share = counts[t] / norm
+                if last:
+                    log_fit += counts[t] * math.log(norm)
+                if last and collect:
+                    out = out_loading_counts[words[t]]
+                    for k in range(n_components):
+                        expected = share * row[k] * scores[k]
+                        added[k] += expected
+                        out[k] += expected
+                else:
+                    for k in range(n_components):
+                        added[k] += share * row[k] * scores[k]
+            change = 0.0
+            total = 0.0
+            if last and geometric_mean:
+                for k in range(n_components):
+                    a = shape[level, k] + added[k]
+                    prior_term -= added[k] * math.log(scores[k])
+                    prior_term += math.lgamma(a) - a * math.log(rate[level, k])
+            for k in range(n_components):
+                a = shape[level, k] + added[k]
+                change += abs(a - score_shape[i, k])
+                total += a
+                score_shape[i, k] = a
+            if last:
+                out_objective[i] = log_fit / power + prior_term
+            steps_left -= 1
+            if steps_left > 1 and change <= tolerance * total:
+                steps_left = 1  # one more step records the answer
+
+
+@kernel()
+def expect_conditional(
+    indptr, words, counts, levels, shape, rate, spike, log_weights, score_shape, absent, damping,
+    out_loading_counts, out_objective, n_inner, tolerance, collect,
+):  # fmt: skip
+    """Structured variational step for scores that may be exactly zero (spec 4.3).
+
+    Same as reference.expect_conditional. ``absent`` holds P_q(l_k = 0), ``damping`` the push
+    against giving an absent component its first word, D_k S_k; with ``score_shape`` they are enough
+    to start again near the last answer without keeping the shares of every word.
+    """
+    n_components = log_weights.shape[1]
+    longest = 1
+    for i in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    shares = np.empty((longest, n_components))
+    eta = np.empty(n_components)
+    log_none = np.empty(n_components)  # log S_k, S_k = P_q(c_k = 0)
+    expected = np.empty(n_components)
+    push = np.empty(n_components)  # D_k = -log(1 - r_k)
+    logit_spike = np.empty(n_components)
+    new = np.empty(n_components)
+    trial = np.empty(n_components)
+    for i in range(indptr.shape[0] - 1):
+        first, n_words = indptr[i], indptr[i + 1] - indptr[i]
+        level = levels[i]
+        for k in range(n_components):
+            p = spike[level, k]
+            logit_spike[k] = math.log(p) - math.log1p(-p) if p > 0.0 else -np.inf
+            eta[k] = digamma(score_shape[i, k]) - math.log(rate[level, k])
+        for t in range(n_words):
+            row = log_weights[words[first + t]]
+            for k in range(n_components):
+                new[k] = row[k] + eta[k] - damping[i, k]
+            _softmax(new)
+            shares[t] = new
+        _tally(shares, counts, first, n_words, log_none, expected)
+        bound = -np.inf
+        for step in range(n_inner):
+            _update_scores(
+                score_shape[i], shape[level], rate[level], logit_spike,
+                log_none, expected, eta, push,
+            )  # fmt: skip
+            for t in range(n_words):
+                _update_word(
+                    shares[t], counts[first + t], log_weights[words[first + t]],
+                    eta, push, log_none, expected, new, trial,
+                )  # fmt: skip
+            _tally(shares, counts, first, n_words, log_none, expected)
+            _update_scores(
+                score_shape[i], shape[level], rate[level], logit_spike,
+                log_none, expected, eta, push,
+            )  # fmt: skip
+            previous = bound
+            bound = 0.0
+            for t in range(n_words):
+                row = log_weights[words[first + t]]
+                for k in range(n_components):
+                    if shares[t, k] > 0.0:
+                        gain = row[k] - math.log(shares[t, k])
+                        bound += counts[first + t] * shares[t, k] * gain
+            for k in range(n_components):
+                a, log_rate = score_shape[i, k], math.log(rate[level, k])
+                bound += (expected[k] + shape[level, k] - a) * eta[k]
+                bound += math.lgamma(a) - a * log_rate + push[k] * math.exp(log_none[k])
+            if step > 0 and bound - previous <= tolerance * (1.0 + abs(bound)):
+                break
+        out_objective[i] = bound
+        for k in range(n_components):
+            absent[i, k] = -math.expm1(-push[k]) * math.exp(log_none[k])
+            damping[i, k] = push[k] * math.exp(log_none[k])
+        if collect:
+            for t in range(n_words):
+                out = out_loading_counts[words[first + t]]
+                for k in range(n_components):
+                    out[k] += counts[first + t] * shares[t, k]
+
+
+@kernel()
+def _softmax(logits):
+    top = logits[0]
+    for k in range(1, logits.shape[0]):
+        top = max(top, logits[k])
+    total = 0.0
+    for k in range(logits.shape[0]):
+        logits[k] = math.exp(logits[k] - top)
+        total += logits[k]
+    for k in range(logits.shape[0]):
+        logits[k] /= total
+
+
+@kernel()
+def _log_not(share):
+    """log(1 - share), finite for a share of one."""
+    return math.log1p(-min(share, _ALMOST_ONE))
+
+
+@kernel()
+def _tally(shares, counts, first, n_words, log_none, expected):
+    for k in range(expected.shape[0]):
+        log_none[k] = 0.0
+        expected[k] = 0.0
+    for t in range(n_words):
+        for k in range(expected.shape[0]):
+            log_none[k] += counts[first + t] * _log_not(shares[t, k])
+            expected[k] += counts[first + t] * shares[t, k]
+
+
+@kernel()
+def _update_scores(score_shape, shape, rate, logit_spike, log_none, expected, eta, push):
+    """Coordinate steps for the slab (a_k) and the spike (r_k), each exact given the other."""
+    for k in range(expected.shape[0]):
+        log_rate = math.log(rate[k])
+        push[k] = _best_push(score_shape[k], shape[k], log_rate, logit_spike[k])
+        for _ in range(3):
+            # 1 - r S = (1 - r) + r (1 - S) with 1 - r = exp(-D): exact when r and S are near one
+            present = math.exp(-push[k]) + math.expm1(-push[k]) * math.expm1(log_none[k])
+            score_shape[k] = shape[k]
+            if expected[k] > 0.0:
+                score_shape[k] += expected[k] / present
+            push[k] = _best_push(score_shape[k], shape[k], log_rate, logit_spike[k])
+        eta[k] = digamma(score_shape[k]) - log_rate
+
+
+@kernel()
+def _best_push(a, alpha, log_rate, logit_spike):
+    """D = log(1 + exp(logit rho - A)) at the best r given the slab's shape a."""
+    if logit_spike == -np.inf:
+        return 0.0
+    slab = (alpha - a) * digamma(a) + math.lgamma(a) - math.lgamma(alpha)
+    x = logit_spike - slab
+    return x + math.log1p(math.exp(-x)) if x > 0.0 else math.log1p(math.exp(x))
+
+
+@kernel()
+def _update_word(share, count, row, eta, push, log_none, expected, new, trial):
+    """Move one word's shares; with a count above one, only as far as the bound does not fall."""
+    n_components = share.shape[0]
+    for k in range(n_components):
+        others = math.exp(log_none[k] - _log_not(share[k]))
+        new[k] = row[k] + eta[k] - push[k] * others
+    _softmax(new)
+    fraction = 1.0
+    for attempt in range(40):
+        gain = 0.0
+        for k in range(n_components):
+            trial[k] = share[k] + fraction * (new[k] - share[k])
+            gain += count * (_entropy_term(trial[k], row[k] + eta[k])
+                             - _entropy_term(share[k], row[k] + eta[k]))  # fmt: skip
+            if push[k] > 0.0:
+                moved = count * (_log_not(trial[k]) - _log_not(share[k]))
+                gain += push[k] * math.exp(log_none[k]) * math.expm1(moved)
+        if gain >= 0.0:
+            break
+        fraction *= 0.5
+    if gain < 0.0:
+        return
+    for k in range(n_components):
+        log_none[k] += count * (_log_not(trial[k]) - _log_not(share[k]))
+        expected[k] += count * (trial[k] - share[k])
+        share[k] = trial[k]
+
+
+@kernel()
+def _entropy_term(share, logit):
+    return share * (logit - math.log(share)) if share > 0.0 else 0.0
+
+
+@kernel()
+def loading_geometry(loading_shape, group_of_word, totals, out_weights):
+    """exp E[log theta_jk] of Dirichlet loadings: exp(psi(lambda_jk) - psi(sum of the group)).
+
+    Same as reference.loading_geometry.
+    """
+    n_groups, n_components = totals.shape
+    group_part = np.empty((n_groups, n_components))
+    for g in range(n_groups):
+        for k in range(n_components):
+            group_part[g, k] = digamma(totals[g, k])
+    for j in range(loading_shape.shape[0]):
+        g = group_of_word[j]
+        for k in range(n_components):
+            weight = math.exp(digamma(loading_shape[j, k]) - group_part[g, k])
+            out_weights[j, k] = max(weight, _FLOOR)
+
+
+@kernel()
+def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
+    """-KL(q(Theta) || prior) of Dirichlet loadings (spec 4.4). Same as reference.loading_penalty."""
+    n_groups, n_components = totals.shape
+    group_part = np.empty((n_groups, n_components))
+    result = 0.0
+    for g in range(n_groups):
+        for k in range(n_components):
+            group_part[g, k] = digamma(totals[g, k])
+            result += math.lgamma(gamma_totals[g]) - math.lgamma(totals[g, k])
+    for j in range(loading_shape.shape[0]):
+        g = group_of_word[j]
+        log_gamma = math.lgamma(gamma[j])
+        row = 0.0
+        for k in range(n_components):
+            a = loading_shape[j, k]
+            row += math.lgamma(a) - log_gamma + (gamma[j] - a) * (digamma(a) - group_part[g, k])
+        result += row
+    return result

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the numbers mean: the prior of the scores, one file a model, and the prior of the loadings."""
+
+from discan.models.base import MODELS, Model, ScoreTable
+from discan.models.conditional import ConditionalGammaPoisson
+from discan.models.dirichlet_multinomial import DirichletMultinomial
+from discan.models.gamma_poisson import GammaPoisson
+from discan.models.loadings import LoadingsPrior
+
+__all__ = [
+    "MODELS",
+    "ConditionalGammaPoisson",
+    "DirichletMultinomial",
+    "GammaPoisson",
+    "LoadingsPrior",
+    "Model",
+    "ScoreTable",
+]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model must say, and all that follows from it.
+
+A model lowers itself to a **score table**: shape, rate and spike of each component at a given total
+exposure. Every algorithm works from that table alone. With a constant of its own,
+
+    log F(c) = constant + sum_k [ log Gamma(c_k + shape_k) - (c_k + shape_k) log rate_k
+                                  - 1(c_k = 0) log(1 - spike_k) ],
+
+the log probability of the component counts of a document with its scores integrated out (spec 2.4).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln
+
+from discan.data.corpus import Corpus
+from discan.errors import InputError
+from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
+from discan.registry import Registry
+from discan.typing import Array
+
+__all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable"]
+
+
+class ScoreTable(NamedTuple):
+    """Shape, rate and P(l = 0 given c = 0) of the scores, each (T, K), a row per exposure level."""
+
+    shape: Array
+    rate: Array
+    spike: Array
+
+
+class ScoreMoments(NamedTuple):
+    """First and second posterior moments of the scores and P(l = 0), each (I, K)."""
+
+    mean: Array
+    square: Array
+    absent: Array
+
+
+class Model(ABC):
+    """A prior of the scores, as data.
+
+    Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
+    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on).
+    """
+
+    name: ClassVar[str]
+    short: ClassVar[str]
+    hyperparameters: ClassVar[tuple[str, ...]]
+    normalised: ClassVar[bool]
+    hyperprior: ClassVar[Hyperprior] = Hyperprior()
+    alpha: Array | float | None
+
+    # ---- what each model says ----
+
+    @abstractmethod
+    def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
+        """Value of a hyperparameter that was not given; earlier ones are already set."""
+
+    @abstractmethod
+    def score_table(self, exposure: Array) -> ScoreTable:
+        """Lower the prior to a table with a row per exposure (T,)."""
+
+    @abstractmethod
+    def log_constant(self, length: Array) -> Array:
+        """Constant of log F(c) for documents of these lengths (I,)."""
+
+    @abstractmethod
+    def log_peak_constant(self, length: Array) -> Array:
+        """Constant of the maximum a posteriori objective: what scores that sum to rest add."""
+
+    @abstractmethod
+    def log_bag(self, corpus: Corpus) -> Array:
+        """Log of the number of orderings of a document's tokens, and of its exposures, (I,)."""
+
+    @abstractmethod
+    def log_total(self, score_total: Array, length: Array, exposure: Array) -> Array:
+        """What the totals add to sum_j w_j log (Theta l)_j to make log p(w | l, Theta), (I,)."""
+
+    @abstractmethod
+    def flat(self) -> Model | None:
+        """The same model without its prior, for maximum likelihood; None if that is no model."""
+
+    @abstractmethod
+    def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Model:
+        """M-step of the hyperparameters under the variational posterior (spec 5.1)."""
+
+    @abstractmethod
+    def resample(
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+    ) -> Model:
+        """Exact draw of the hyperparameters given the auxiliary draws (spec 5.3)."""
+
+    # ---- what follows ----
+
+    def prepare(self, n_components: int, corpus: Corpus | None = None) -> Self:
+        """Fill in what was not given, check it, and make every hyperparameter a (K,) vector."""
+        model = self
+        for name in self.hyperparameters:
+            value = getattr(model, name)
+            if value is None:
+                value = model.default(name, n_components, corpus)
+            model = replace(model, **{name: _vector(name, value, n_components)})  # type: ignore[type-var]
+        return model
+
+    def values(self) -> dict[str, Array]:
+        """Return the hyperparameters by name."""
+        return {name: getattr(self, name) for name in self.hyperparameters}
+
+    def log_marginal(self, component_counts: Array, exposure: Array) -> Array:
+        """log F(c) of documents with component counts (I, K) and total exposures (I,)."""
+        table = self.score_table(exposure)
+        a = component_counts + table.shape
+        terms = gammaln(a) - a * np.log(table.rate)
+        terms -= np.where(component_counts == 0, np.log1p(-table.spike), 0.0)
+        return np.asarray(self.log_constant(component_counts.sum(axis=1)) + terms.sum(axis=1))
+
+    def moments(self, component_counts: Array, exposure: Array) -> ScoreMoments:
+        """Posterior moments of the scores given component counts (I, K) (spec 3)."""
+        shape, rate, spike = self.score_table(exposure)
+        a = component_counts + shape
+        absent = np.where(component_counts == 0, spike, 0.0)
+        mean = a / rate * (1.0 - absent)
+        square = a * (a + 1.0) / rate**2 * (1.0 - absent)
+        if self.normalised:
+            total = a.sum(axis=1, keepdims=True)
+            mean, square = mean / total, square / (total * (total + 1.0))
+        return ScoreMoments(mean, square, absent)
+
+
+def _vector(name: str, value: Array | float, n_components: int) -> Array:
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={value!r} is not a number or a vector of numbers") from None
+    if vector.ndim > 1 or (vector.ndim == 1 and vector.size != n_components):
+        raise InputError(
+            f"{name} has shape {vector.shape}; give one number, or one for each of the "
+            f"{n_components} components"
+        )
+    low, high = (0.0, 1.0) if name == "rho" else (0.0, np.inf)
+    bad = ~((vector >= low) & (vector < high)) if name == "rho" else ~((vector > 0) & (vector < high))
+    if np.any(bad):
+        where = "" if vector.ndim == 0 else f"[{int(np.argmax(bad))}]"
+        wanted = "at least 0 and less than 1" if name == "rho" else "a finite number above 0"
+        raise InputError(f"{name}{where} = {vector[bad].flat[0]:g}; it must be {wanted}")
+    return np.broadcast_to(vector, (n_components,)).copy()
+
+
+MODELS: Registry[Model] = Registry("model")

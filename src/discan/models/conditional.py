@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conditional (sparse) Gamma-Poisson: a component may be truly absent from a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+
+from discan.data.corpus import Corpus
+from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
+from discan.models.base import MODELS, ScoreTable
+from discan.models.gamma_poisson import GammaPoisson
+from discan.typing import Array
+
+__all__ = ["ConditionalGammaPoisson"]
+
+
+@MODELS.register
+@dataclass(frozen=True)
+class ConditionalGammaPoisson(GammaPoisson):
+    """Scores l_k = 0 with probability rho_k, else Gamma(alpha_k, rate beta_k); counts as GP."""
+
+    rho: Array | float | None = None
+
+    name = "conditional-gamma-poisson"
+    short = "cgp"
+    hyperparameters = ("alpha", "rho", "beta")
+    # a small alpha and a large rho explain the same zeros: keep alpha away from 0
+    hyperprior = Hyperprior(alpha=(2.0, 2.0))
+
+    def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
+        """Half the components absent; beta makes up for them."""
+        if name == "rho":
+            return 0.5
+        value = super().default(name, n_components, corpus)
+        return value if name == "alpha" else value * float(np.mean(1.0 - np.asarray(self.rho)))
+
+    def score_table(self, exposure: Array) -> ScoreTable:
+        """As GP, with spike = rho / (rho + (1 - rho) (beta / (beta + E))^alpha)."""
+        shape, rate, _ = super().score_table(exposure)
+        log_slab = np.log1p(-self.rho) + shape * np.log(self.beta / rate)
+        with np.errstate(divide="ignore"):
+            log_spike = np.log(self.rho)
+        return ScoreTable(shape, rate, np.exp(log_spike - np.logaddexp(log_spike, log_slab)))
+
+    def log_constant(self, length: Array) -> Array:
+        """As GP, times prod_k (1 - rho_k)."""
+        return super().log_constant(length) + np.log1p(-self.rho).sum()
+
+    def flat(self) -> None:
+        """Without its prior nothing is left of the conditional model."""
+        return None
+
+    def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Self:
+        """rho_k is the mean chance of absence; alpha and beta as GP, weighted by presence."""
+        model = super().maximise(learn, sums)
+        if "rho" not in learn:
+            return model
+        return replace(model, rho=_inside(1.0 - sums.present / sums.n_documents))
+
+    def resample(
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+    ) -> Self:
+        """rho_k ~ Beta(x + absent, y + present); alpha and beta as GP."""
+        model = super().resample(learn, sums, prior, rng)
+        if "rho" not in learn:
+            return model
+        active = sums.active.sum(axis=0)
+        absent = sums.n_documents - active
+        return replace(model, rho=_inside(rng.beta(prior.rho[0] + absent, prior.rho[1] + active)))
+
+
+def _inside(rho: Array) -> Array:
+    return np.clip(rho, 1e-6, 1.0 - 1e-6)

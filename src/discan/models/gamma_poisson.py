@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gamma-Poisson (GaP); without its prior, non-negative matrix factorisation (KL)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln
+
+from discan.data.corpus import Corpus
+from discan.errors import InputError
+from discan.hyperparameters import (
+    AugmentedScores,
+    ExpectedScores,
+    Hyperprior,
+    bounded,
+    gamma_shape,
+    inverse_digamma,
+)
+from discan.models.base import MODELS, Model, ScoreTable
+from discan.typing import Array
+
+__all__ = ["GammaPoisson"]
+
+
+@MODELS.register
+@dataclass(frozen=True)
+class GammaPoisson(Model):
+    """Scores l_k ~ Gamma(alpha_k, rate beta_k); counts w_j ~ Poisson(e_g(j) (Theta l)_j).
+
+    A group of exposure 0 is missing; one of exposure 1 without counts was observed to be empty.
+    """
+
+    alpha: Array | float | None = None
+    beta: Array | float | None = None
+
+    name = "gamma-poisson"
+    short = "gp"
+    hyperparameters = ("alpha", "beta")
+    normalised = False
+
+    def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
+        """alpha as the Dirichlet-multinomial's; beta so that the prior's mean total is the data's."""
+        if name == "alpha":
+            return min(0.5, 5.0 / n_components)
+        if corpus is None:
+            raise InputError(f"a {self.name} model without data to go by needs beta: give beta=...")
+        seen = corpus.total_exposures > 0
+        mean_total = corpus.lengths[seen].sum() / max(corpus.total_exposures[seen].sum(), 1e-300)
+        return float(bounded(np.sum(self.alpha) / max(mean_total, 1e-6)))  # type: ignore[arg-type]
+
+    def score_table(self, exposure: Array) -> ScoreTable:
+        """Gamma(c + alpha, beta + E)."""
+        rate = self.beta + np.asarray(exposure)[:, None]
+        return ScoreTable(np.broadcast_to(self.alpha, rate.shape).copy(), rate, np.zeros_like(rate))
+
+    def log_constant(self, length: Array) -> Array:
+        """prod_k beta_k^alpha_k / Gamma(alpha_k), in logs."""
+        constant = np.sum(self.alpha * np.log(self.beta) - gammaln(self.alpha))
+        return np.full(np.shape(length), constant)
+
+    def log_peak_constant(self, length: Array) -> Array:
+        """-sum_k (beta_k + E) l_k, which is -(A + L) at every update."""
+        return -(np.sum(self.alpha) + np.asarray(length))
+
+    def log_bag(self, corpus: Corpus) -> Array:
+        """prod_g e_g^L_g / prod_j w_j!, in logs."""
+        return np.asarray(corpus.log_exposure_powers - corpus.log_count_factorials)
+
+    def log_total(self, score_total: Array, length: Array, exposure: Array) -> Array:
+        """Expected number of tokens, negated."""
+        return np.asarray(-exposure * score_total)
+
+    def flat(self) -> Self | None:
+        """NMF with the Kullback-Leibler divergence."""
+        return replace(self, alpha=np.zeros_like(self.alpha), beta=np.zeros_like(self.beta))
+
+    def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Self:
+        """Gamma maximum likelihood of the documents that have the component."""
+        alpha, beta = self.alpha, self.beta
+        present = np.maximum(sums.present, 1e-300)
+        mean, mean_log = sums.scores / present, sums.log_scores / present
+        if {"alpha", "beta"} <= learn:
+            alpha = gamma_shape(np.log(mean) - mean_log)
+        elif "alpha" in learn:
+            alpha = bounded(inverse_digamma(np.log(beta) + mean_log))  # type: ignore[arg-type]
+        if "beta" in learn:
+            beta = bounded(alpha / mean)
+        return replace(self, alpha=alpha, beta=beta)
+
+    def resample(
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+    ) -> Self:
+        """beta given the drawn scores, then alpha given the tables and the new beta."""
+        alpha, beta = self.alpha, self.beta
+        if "beta" in learn:
+            shape, rate = prior.beta
+            active = sums.active.sum(axis=0)
+            beta = bounded(rng.gamma(shape + active * alpha) / (rate + sums.scores))
+        if "alpha" in learn:
+            shape, rate = prior.alpha
+            exposed = np.log1p(sums.exposure_levels[:, None] / beta)
+            rate = rate + (sums.active * exposed).sum(axis=0)
+            alpha = bounded(rng.gamma(shape + sums.tables) / rate)
+        return replace(self, alpha=alpha, beta=beta)

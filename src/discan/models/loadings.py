@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The prior of the loadings: a Dirichlet for every group and component."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from discan.data.corpus import Layout
+from discan.errors import InputError
+from discan.hyperparameters import bounded, dirichlet, symmetric_dirichlet
+from discan.typing import Array
+
+__all__ = ["LoadingsPrior"]
+
+
+@dataclass(frozen=True)
+class LoadingsPrior:
+    """theta_{B_g, k} ~ Dirichlet(gamma_{B_g}) for every group g and component k.
+
+    Attributes
+    ----------
+    gamma : (J,) array
+    layout : Layout
+    symmetric : bool
+        One value for all words: it is then learnt as one.
+    """
+
+    gamma: Array
+    layout: Layout
+    symmetric: bool
+
+    @classmethod
+    def of(cls, gamma: Any, layout: Layout) -> LoadingsPrior:
+        """Check gamma, a number or one for each word."""
+        try:
+            vector = np.asarray(gamma, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"gamma={gamma!r} is not a number or a vector of numbers") from None
+        if vector.ndim > 1 or (vector.ndim == 1 and vector.size != layout.n_words):
+            raise InputError(
+                f"gamma has shape {vector.shape}; give one number, or one for each of the "
+                f"{layout.n_words} columns"
+            )
+        bad = ~((vector > 0) & np.isfinite(vector))
+        if np.any(bad):
+            where = "" if vector.ndim == 0 else f"[{int(np.argmax(bad))}]"
+            raise InputError(
+                f"gamma{where} = {vector[bad].flat[0]:g}; it must be a finite number above 0"
+            )
+        full = np.broadcast_to(vector, (layout.n_words,)).copy()
+        return cls(full, layout, symmetric=vector.ndim == 0)
+
+    @cached_property
+    def totals(self) -> Array:
+        """Sum of gamma in each group, (G,)."""
+        return self.layout.group_sums(self.gamma[:, None])[:, 0]
+
+    def normalise(self, matrix: Array) -> Array:
+        """Make each column of a non-negative (J, K) matrix sum to one inside each group.
+
+        A group whose column is all zero becomes uniform.
+        """
+        totals = self.layout.group_sums(matrix)
+        groups = self.layout.group_of_word
+        if totals.all():
+            return np.asarray(matrix / totals[groups])
+        uniform = 1.0 / self.layout.group_sizes[groups][:, None]
+        return np.where(totals[groups] > 0, matrix / np.where(totals > 0, totals, 1)[groups], uniform)
+
+    def mean(self, loading_counts: Array) -> Array:
+        """Posterior mean of the loadings given counts (J, K)."""
+        return self.normalise(self.gamma[:, None] + loading_counts)
+
+    def mean_square(self, loading_counts: Array) -> Array:
+        """Posterior mean of the squared loadings given counts (J, K)."""
+        a = self.gamma[:, None] + loading_counts
+        total = self.layout.group_sums(a)[self.layout.group_of_word]
+        return np.asarray(a * (a + 1.0) / (total * (total + 1.0)))
+
+    def maximise(self, log_loadings: Array) -> LoadingsPrior:
+        """M-step of gamma given E[log theta] (J, K)."""
+        if not self.symmetric:
+            mean_logs = log_loadings.mean(axis=1)
+            return replace(
+                self, gamma=dirichlet(mean_logs, self.gamma, self.layout.group_of_word)
+            )
+        value = symmetric_dirichlet(
+            float(log_loadings.sum()), self.layout.group_sizes, log_loadings.shape[1]
+        )
+        return replace(self, gamma=np.full_like(self.gamma, value))
+
+    def resample(
+        self, tables: Array, log_beta: Array, prior: tuple[float, float], rng: Generator
+    ) -> LoadingsPrior:
+        """Exact draw of gamma given tables (J,) and sums of log u (G,) (spec 5.3)."""
+        shape, rate = prior
+        if self.symmetric:
+            rate -= float((self.layout.group_sizes * log_beta).sum())
+            value = bounded(rng.gamma(shape + tables.sum()) / rate)
+            return replace(self, gamma=np.full_like(self.gamma, value))
+        rates = rate - log_beta[self.layout.group_of_word]
+        return replace(self, gamma=bounded(rng.gamma(shape + tables) / rates))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Find a model or an algorithm by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+from discan.errors import InputError
+
+__all__ = ["Registry"]
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Classes by full name and by short name; ``@registry.register`` adds one."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._classes: dict[str, type[T]] = {}
+
+    def register(self, cls: type[T]) -> type[T]:
+        """Add a class under its ``name`` and ``short`` name; use as a decorator."""
+        described: Any = cls
+        self._classes[described.name] = self._classes[described.short] = cls
+        return cls
+
+    def __iter__(self) -> Iterator[type[T]]:
+        """Iterate over the classes, in the order they were registered."""
+        return iter(dict.fromkeys(self._classes.values()))
+
+    def find(self, choice: Any) -> T:
+        """Return an instance for a name, a class or an instance."""
+        if isinstance(choice, type) and choice in self._classes.values():
+            return choice()
+        if any(isinstance(choice, cls) for cls in self):
+            return choice  # type: ignore[no-any-return]
+        if isinstance(choice, str) and choice.lower() in self._classes:
+            return self._classes[choice.lower()]()
+        known = ", ".join(repr(name) for name in self._classes)
+        raise InputError(f"{self.kind}={choice!r} is not known; use one of {known}")
