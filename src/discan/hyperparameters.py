@@ -13,16 +13,16 @@ from scipy.special import digamma, polygamma
 from discan.typing import Array
 
 __all__ = [
+    "FLAT",
     "AugmentedScores",
     "ExpectedScores",
     "Hyperprior",
+    "Mode",
     "bounded",
     "dirichlet",
     "expected_tables",
     "gamma_shape",
     "inverse_digamma",
-    "polya",
-    "polya_step",
     "symmetric_dirichlet",
 ]
 
@@ -41,6 +41,26 @@ class Hyperprior:
     beta: tuple[float, float] = (1.0, 1.0)
     rho: tuple[float, float] = (1.0, 1.0)
     gamma: tuple[float, float] = (1.0, 1.0)
+
+
+FLAT = Hyperprior(alpha=(1.0, 0.0), beta=(1.0, 0.0), rho=(1.0, 1.0), gamma=(1.0, 0.0))
+"""No prior."""
+
+
+class Mode:
+    """Stand in for a random generator and give the mode: exact draws become ascent steps.
+
+    With the *expected* auxiliary variables in place of drawn ones, a resampling move then is the
+    fixed-point step that cannot lower p(c | alpha) (spec 5.2).
+    """
+
+    def gamma(self, shape: Any) -> Any:
+        """Mode of Gamma(shape, 1)."""
+        return np.maximum(np.asarray(shape) - 1.0, 0.0)
+
+    def beta(self, x: Any, y: Any) -> Any:
+        """Mode of Beta(x, y)."""
+        return (np.asarray(x) - 1.0) / (np.asarray(x) + y - 2.0)
 
 
 @dataclass(frozen=True)
@@ -163,49 +183,9 @@ def gamma_shape(log_mean_less_mean_log: Array) -> Array:
     return a
 
 
-# ---- from counts (empirical Bayes) ----
+# ---- from counts ----
 
 
 def expected_tables(counts: Array, concentration: Array) -> Array:
     """Mean of CRT(c, a): a (psi(c + a) - psi(a))."""
     return np.asarray(concentration * (digamma(counts + concentration) - digamma(concentration)))
-
-
-def polya_step(
-    counts: Array, alpha: Array, shape: float = 1.0, rate: float = 0.0
-) -> Array:
-    """One fixed-point step for the Dirichlet-multinomial's alpha given counts (I, K).
-
-    Cannot lower p(c | alpha) times a Gamma(shape, rate) prior; the defaults are no prior.
-    """
-    total = alpha.sum()
-    lengths = counts.sum(axis=1)
-    per_component = expected_tables(counts, alpha).sum(axis=0)
-    return np.asarray(
-        (shape - 1.0 + per_component)
-        / (rate + (digamma(lengths + total) - digamma(total)).sum())
-    )
-
-
-def polya(counts: Array, start: Array) -> Array:
-    """Maximum likelihood of the Dirichlet-multinomial's alpha given counts (I, K), by Newton."""
-    alpha = bounded(start)
-    lengths = counts.sum(axis=1)
-    for _ in range(200):
-        total = alpha.sum()
-        z = (polygamma(1, total) - polygamma(1, total + lengths)).sum()
-        slope = (digamma(total) - digamma(total + lengths)).sum() + (
-            digamma(counts + alpha) - digamma(alpha)
-        ).sum(axis=0)
-        curvature = (polygamma(1, counts + alpha) - polygamma(1, alpha)).sum(axis=0)
-        curvature = np.minimum(curvature, -1e-300)
-        shift = (slope / curvature).sum() / (1.0 / z + (1.0 / curvature).sum())
-        step = (slope - shift) / curvature
-        new = alpha - step
-        if not np.all(np.isfinite(new)) or np.any(new <= 0.0) or np.any(new > 10 * alpha):
-            new = polya_step(counts, alpha)  # slower, but safe far from the optimum
-        new = bounded(new)
-        if np.all(np.abs(new - alpha) <= 1e-12 * alpha):
-            return new
-        alpha = new
-    return alpha

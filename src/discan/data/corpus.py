@@ -302,10 +302,14 @@ class Corpus:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Runs of whole documents of about `BLOCK_ENTRIES` non-zeros, whatever the threads."""
+        return self.blocks_of(BLOCK_ENTRIES)
+
+    def blocks_of(self, n_entries: int) -> tuple[Block, ...]:
+        """Cut the corpus into runs of whole documents of about `n_entries` non-zeros each."""
         blocks: list[Block] = []
         start = token_start = 0
         while start < self.n_documents:
-            limit = self.indptr[start] + BLOCK_ENTRIES
+            limit = self.indptr[start] + n_entries
             stop = max(start + 1, int(np.searchsorted(self.indptr, limit, side="right")) - 1)
             entries = slice(self.indptr[start], self.indptr[stop])
             token_stop = token_start

@@ -61,8 +61,8 @@ def sweep(
             component_counts[i, k] = 0
         log_fit = 0.0
         for t in range(indptr[i], indptr[i + 1]):
-            total = _weigh(loadings[words[t]], relative, log_score, top, weights)
-            log_fit += counts[t] * (math.log(total) + top)
+            total, shift = _weigh(loadings[words[t]], relative, log_score, top, weights)
+            log_fit += counts[t] * (math.log(total) + shift)
             _split_count(stream, counts[t], weights, total, draws)
             for k in range(n_components):
                 if draws[k] > 0:
@@ -92,7 +92,7 @@ def split(
             log_score[k] = math.log(max(scores[i, k], _TINY))
             component_counts[i, k] = 0
         for t in range(indptr[i], indptr[i + 1]):
-            total = _weigh(loadings[words[t]], scores[i], log_score, 0.0, weights)
+            total, _ = _weigh(loadings[words[t]], scores[i], log_score, 0.0, weights)
             _split_count(stream, counts[t], weights, total, draws)
             for k in range(n_components):
                 component_counts[i, k] += draws[k]
@@ -101,22 +101,25 @@ def split(
 
 @kernel()
 def _weigh(row, scores, log_score, top, weights):
-    """Weights of one word over the components; in logs where the product underflows."""
+    """Weights of one word over the components; in logs where the product underflows.
+
+    Returns their sum and the logarithm of the factor that was taken out of them.
+    """
     total = 0.0
     for k in range(row.shape[0]):
         weights[k] = row[k] * scores[k]
         total += weights[k]
     if total > _TINY:
-        return total
+        return total, top
     best = -np.inf
     for k in range(row.shape[0]):
-        weights[k] = math.log(max(row[k], _TINY)) + log_score[k] - top
+        weights[k] = math.log(max(row[k], _TINY)) + log_score[k]
         best = max(best, weights[k])
     total = 0.0
     for k in range(row.shape[0]):
         weights[k] = math.exp(weights[k] - best)
         total += weights[k]
-    return total
+    return total, best
 
 
 @kernel()
@@ -142,7 +145,7 @@ def _split_count(stream, count, weights, total, out_draws):
 
 @kernel()
 def log_factor(component_counts, shape, rate, spike):
-    """log F(c) of one document up to the model's constant.
+    """Log F(c) of one document up to the model's constant.
 
     sum_k log Gamma(c_k + shape_k) - (c_k + shape_k) log rate_k - 1(c_k = 0) log(1 - spike_k).
     """
@@ -232,7 +235,7 @@ def augment_loadings(
 
 @kernel()
 def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
-    """log D, the probability of the words given their components, loadings integrated out.
+    """Log D, the probability of the words given their components, loadings integrated out.
 
     Same as reference.log_loadings. Spec 2.4: sum_gk log D_gk.
     """

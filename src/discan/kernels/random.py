@@ -36,7 +36,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _ALTERNATING = np.uint64(0xAAAAAAAAAAAAAAAA)
-_TO_UNIT = 1.0 / 9007199254740992.0  # 2 ** -53
+_TO_UNIT = 1.0 / 4503599627370496.0  # 2 ** -52: one bit fewer, or adding 1/2 rounds up to 1
 
 
 @kernel()
@@ -73,7 +73,7 @@ def open_stream(stream, seed, purpose, cycle, unit):
 def uniform(stream):
     """Draw a number strictly between 0 and 1."""
     stream[0] += stream[1]
-    return (np.float64(_mix(stream[0]) >> np.uint64(11)) + 0.5) * _TO_UNIT
+    return (np.float64(_mix(stream[0]) >> np.uint64(12)) + 0.5) * _TO_UNIT
 
 
 @kernel()

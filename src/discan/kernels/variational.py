@@ -119,11 +119,12 @@ def expect_conditional(
             p = spike[level, k]
             logit_spike[k] = math.log(p) - math.log1p(-p) if p > 0.0 else -np.inf
             eta[k] = digamma(score_shape[i, k]) - math.log(rate[level, k])
+        possible = True
         for t in range(n_words):
             row = log_weights[words[first + t]]
             for k in range(n_components):
                 new[k] = row[k] + eta[k] - damping[i, k]
-            _softmax(new)
+            possible &= _softmax(new)
             shares[t] = new
         _tally(shares, counts, first, n_words, log_none, expected)
         bound = -np.inf
@@ -156,7 +157,7 @@ def expect_conditional(
                 bound += math.lgamma(a) - a * log_rate + push[k] * math.exp(log_none[k])
             if step > 0 and bound - previous <= tolerance * (1.0 + abs(bound)):
                 break
-        out_objective[i] = bound
+        out_objective[i] = bound if possible else -np.inf
         for k in range(n_components):
             absent[i, k] = -math.expm1(-push[k]) * math.exp(log_none[k])
             damping[i, k] = push[k] * math.exp(log_none[k])
@@ -169,15 +170,20 @@ def expect_conditional(
 
 @kernel()
 def _softmax(logits):
+    """Exponentiate and normalise in place; all zero, and false, if nothing is possible."""
     top = logits[0]
     for k in range(1, logits.shape[0]):
         top = max(top, logits[k])
+    if top == -np.inf:
+        logits[:] = 0.0
+        return False
     total = 0.0
     for k in range(logits.shape[0]):
         logits[k] = math.exp(logits[k] - top)
         total += logits[k]
     for k in range(logits.shape[0]):
         logits[k] /= total
+    return True
 
 
 @kernel()
@@ -259,7 +265,7 @@ def _entropy_term(share, logit):
 
 @kernel()
 def loading_geometry(loading_shape, group_of_word, totals, out_weights):
-    """exp E[log theta_jk] of Dirichlet loadings: exp(psi(lambda_jk) - psi(sum of the group)).
+    """Exp E[log theta_jk] of Dirichlet loadings: exp(psi(lambda_jk) - psi(sum of the group)).
 
     Same as reference.loading_geometry.
     """

@@ -22,7 +22,7 @@ from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError
-from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
+from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
 
@@ -36,9 +36,15 @@ class ScoreTable(NamedTuple):
     rate: Array
     spike: Array
 
+    def rows(self, levels: Array) -> ScoreTable:
+        """Rows of documents at these levels (I,); one row for all if there is only one."""
+        if len(self.shape) == 1:
+            return self
+        return ScoreTable(self.shape[levels], self.rate[levels], self.spike[levels])
+
 
 class ScoreMoments(NamedTuple):
-    """First and second posterior moments of the scores and P(l = 0), each (I, K)."""
+    """Posterior mean and mean square of the scores, and P(l = 0), each (I, K)."""
 
     mean: Array
     square: Array
@@ -95,11 +101,15 @@ class Model(ABC):
 
     @abstractmethod
     def resample(
-        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Model:
         """Exact draw of the hyperparameters given the auxiliary draws (spec 5.3)."""
 
     # ---- what follows ----
+
+    def relaxed(self) -> Model:
+        """The nearest model that a point estimate makes sense for, to start from."""
+        return self
 
     def prepare(self, n_components: int, corpus: Corpus | None = None) -> Self:
         """Fill in what was not given, check it, and make every hyperparameter a (K,) vector."""
@@ -116,23 +126,27 @@ class Model(ABC):
         return {name: getattr(self, name) for name in self.hyperparameters}
 
     def log_marginal(self, component_counts: Array, exposure: Array) -> Array:
-        """log F(c) of documents with component counts (I, K) and total exposures (I,)."""
+        """Log F(c) of documents with component counts (I, K) and total exposures (I,)."""
         table = self.score_table(exposure)
         a = component_counts + table.shape
         terms = gammaln(a) - a * np.log(table.rate)
         terms -= np.where(component_counts == 0, np.log1p(-table.spike), 0.0)
         return np.asarray(self.log_constant(component_counts.sum(axis=1)) + terms.sum(axis=1))
 
-    def moments(self, component_counts: Array, exposure: Array) -> ScoreMoments:
+    def moments(self, component_counts: Array, rows: ScoreTable) -> ScoreMoments:
         """Posterior moments of the scores given component counts (I, K) (spec 3)."""
-        shape, rate, spike = self.score_table(exposure)
-        a = component_counts + shape
-        absent = np.where(component_counts == 0, spike, 0.0)
-        mean = a / rate * (1.0 - absent)
-        square = a * (a + 1.0) / rate**2 * (1.0 - absent)
+        absent = np.where(component_counts == 0, rows.spike, 0.0)
+        return self.moments_of(component_counts + rows.shape, rows, absent)
+
+    def moments_of(self, score_shape: Array, rows: ScoreTable, absent: Array) -> ScoreMoments:
+        """Moments of Gamma(score_shape, rate) scores, zero with probability ``absent`` (I, K)."""
+        mean = score_shape / rows.rate * (1.0 - absent)
+        square = score_shape * (score_shape + 1.0) / rows.rate**2 * (1.0 - absent)
         if self.normalised:
-            total = a.sum(axis=1, keepdims=True)
-            mean, square = mean / total, square / (total * (total + 1.0))
+            total = score_shape.sum(axis=1, keepdims=True)
+            empty = total == 0.0  # no words and no prior: nothing favours any component
+            mean = np.where(empty, 1.0 / mean.shape[1], mean / np.where(empty, 1.0, total))
+            square = square / np.where(empty, 1.0, total * (total + 1.0))
         return ScoreMoments(mean, square, absent)
 
 
@@ -147,7 +161,9 @@ def _vector(name: str, value: Array | float, n_components: int) -> Array:
             f"{n_components} components"
         )
     low, high = (0.0, 1.0) if name == "rho" else (0.0, np.inf)
-    bad = ~((vector >= low) & (vector < high)) if name == "rho" else ~((vector > 0) & (vector < high))
+    bad = (
+        ~((vector >= low) & (vector < high)) if name == "rho" else ~((vector > 0) & (vector < high))
+    )
     if np.any(bad):
         where = "" if vector.ndim == 0 else f"[{int(np.argmax(bad))}]"
         wanted = "at least 0 and less than 1" if name == "rho" else "a finite number above 0"

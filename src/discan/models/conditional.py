@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from discan.data.corpus import Corpus
-from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
+from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.models.base import MODELS, ScoreTable
 from discan.models.gamma_poisson import GammaPoisson
 from discan.typing import Array
@@ -54,6 +54,10 @@ class ConditionalGammaPoisson(GammaPoisson):
         """Without its prior nothing is left of the conditional model."""
         return None
 
+    def relaxed(self) -> GammaPoisson:
+        """The same without absence."""
+        return GammaPoisson(self.alpha, self.beta)
+
     def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Self:
         """rho_k is the mean chance of absence; alpha and beta as GP, weighted by presence."""
         model = super().maximise(learn, sums)
@@ -62,7 +66,7 @@ class ConditionalGammaPoisson(GammaPoisson):
         return replace(model, rho=_inside(1.0 - sums.present / sums.n_documents))
 
     def resample(
-        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Self:
         """rho_k ~ Beta(x + absent, y + present); alpha and beta as GP."""
         model = super().resample(learn, sums, prior, rng)

@@ -14,6 +14,7 @@ from discan.hyperparameters import (
     AugmentedScores,
     ExpectedScores,
     Hyperprior,
+    Mode,
     bounded,
     dirichlet,
 )
@@ -49,7 +50,7 @@ class DirichletMultinomial(Model):
         return ScoreTable(shape, np.ones_like(shape), np.zeros_like(shape))
 
     def log_constant(self, length: Array) -> Array:
-        """log Gamma(A) / Gamma(A + L) / prod_k Gamma(alpha_k)."""
+        """Log Gamma(A) / Gamma(A + L) / prod_k Gamma(alpha_k)."""
         total = np.sum(self.alpha)
         return np.asarray(gammaln(total) - gammaln(total + length) - gammaln(self.alpha).sum())
 
@@ -77,12 +78,10 @@ class DirichletMultinomial(Model):
         return replace(self, alpha=dirichlet(sums.log_scores / sums.n_documents, self.alpha))  # type: ignore[arg-type]
 
     def resample(
-        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> DirichletMultinomial:
         """alpha_k ~ Gamma(h + tables, r - sum log u)."""
         if "alpha" not in learn:
             return self
         shape, rate = prior.alpha
-        return replace(
-            self, alpha=bounded(rng.gamma(shape + sums.tables) / (rate - sums.log_beta))
-        )
+        return replace(self, alpha=bounded(rng.gamma(shape + sums.tables) / (rate - sums.log_beta)))

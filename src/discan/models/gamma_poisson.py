@@ -16,6 +16,7 @@ from discan.hyperparameters import (
     AugmentedScores,
     ExpectedScores,
     Hyperprior,
+    Mode,
     bounded,
     gamma_shape,
     inverse_digamma,
@@ -43,7 +44,7 @@ class GammaPoisson(Model):
     normalised = False
 
     def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
-        """alpha as the Dirichlet-multinomial's; beta so that the prior's mean total is the data's."""
+        """Alpha as the Dirichlet-multinomial's; beta so that the prior's mean total is the data's."""
         if name == "alpha":
             return min(0.5, 5.0 / n_components)
         if corpus is None:
@@ -54,7 +55,8 @@ class GammaPoisson(Model):
 
     def score_table(self, exposure: Array) -> ScoreTable:
         """Gamma(c + alpha, beta + E)."""
-        rate = self.beta + np.asarray(exposure)[:, None]
+        # a document that was not observed at all has no rate under maximum likelihood
+        rate = np.maximum(self.beta + np.asarray(exposure)[:, None], 1e-300)
         return ScoreTable(np.broadcast_to(self.alpha, rate.shape).copy(), rate, np.zeros_like(rate))
 
     def log_constant(self, length: Array) -> Array:
@@ -92,9 +94,9 @@ class GammaPoisson(Model):
         return replace(self, alpha=alpha, beta=beta)
 
     def resample(
-        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator
+        self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Self:
-        """beta given the drawn scores, then alpha given the tables and the new beta."""
+        """Beta given the drawn scores, then alpha given the tables and the new beta."""
         alpha, beta = self.alpha, self.beta
         if "beta" in learn:
             shape, rate = prior.beta

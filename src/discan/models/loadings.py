@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from discan.data.corpus import Layout
 from discan.errors import InputError
-from discan.hyperparameters import bounded, dirichlet, symmetric_dirichlet
+from discan.hyperparameters import Mode, bounded, dirichlet, symmetric_dirichlet
 from discan.typing import Array
 
 __all__ = ["LoadingsPrior"]
@@ -70,7 +70,9 @@ class LoadingsPrior:
         if totals.all():
             return np.asarray(matrix / totals[groups])
         uniform = 1.0 / self.layout.group_sizes[groups][:, None]
-        return np.where(totals[groups] > 0, matrix / np.where(totals > 0, totals, 1)[groups], uniform)
+        return np.where(
+            totals[groups] > 0, matrix / np.where(totals > 0, totals, 1)[groups], uniform
+        )
 
     def mean(self, loading_counts: Array) -> Array:
         """Posterior mean of the loadings given counts (J, K)."""
@@ -86,16 +88,14 @@ class LoadingsPrior:
         """M-step of gamma given E[log theta] (J, K)."""
         if not self.symmetric:
             mean_logs = log_loadings.mean(axis=1)
-            return replace(
-                self, gamma=dirichlet(mean_logs, self.gamma, self.layout.group_of_word)
-            )
+            return replace(self, gamma=dirichlet(mean_logs, self.gamma, self.layout.group_of_word))
         value = symmetric_dirichlet(
             float(log_loadings.sum()), self.layout.group_sizes, log_loadings.shape[1]
         )
         return replace(self, gamma=np.full_like(self.gamma, value))
 
     def resample(
-        self, tables: Array, log_beta: Array, prior: tuple[float, float], rng: Generator
+        self, tables: Array, log_beta: Array, prior: tuple[float, float], rng: Generator | Mode
     ) -> LoadingsPrior:
         """Exact draw of gamma given tables (J,) and sums of log u (G,) (spec 5.3)."""
         shape, rate = prior

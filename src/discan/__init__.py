@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Discrete component analysis: explain a table of counts by a few non-negative components."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "discan.algorithms": ("Collapsed", "Gibbs", "MAP", "MaximumLikelihood", "Variational"),
+    "discan.data.corpus": ("Corpus",),
+    "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
+    "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
+    "discan.estimators": ("DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"),
+    "discan.hyperparameters": ("Hyperprior",),
+    "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+__version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for, so that the import stays light."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'discan' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an algorithm must say: how to start, one step on a block, how to update, what to report."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from discan.data.corpus import Block, Corpus
+from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
+from discan.models import LoadingsPrior, Model, ScoreTable
+from discan.registry import Registry
+from discan.typing import Array
+
+__all__ = ["ALGORITHMS", "Algorithm", "Clock", "Params", "Plan", "Posterior", "Start", "Stats"]
+
+MAX_LANES = 8
+LANE_BYTES = 2**30  # all lanes together
+
+
+class Clock(NamedTuple):
+    """Names the random streams of one cycle."""
+
+    seed: np.uint64
+    cycle: int
+
+
+class Plan(NamedTuple):
+    """How many cycles, how many of them before the first draw, and cycles between draws.
+
+    ``thin`` = 0: there are no draws, the last state is the answer.
+    """
+
+    n_cycles: int
+    burn_in: int = 0
+    thin: int = 0
+
+
+class Start(NamedTuple):
+    """Where a fit starts; None leaves it to chance.
+
+    loading_counts (J, K): expected counts; scores (I, K), any scale.
+    """
+
+    loading_counts: Array | None = None
+    scores: Array | None = None
+
+
+class Posterior(NamedTuple):
+    """What is known of the documents: means of c, l, l^2 and P(l = 0), each (I, K)."""
+
+    component_counts: Array
+    scores: Array
+    squares: Array
+    absent: Array
+
+
+@dataclass(frozen=True)
+class Params:
+    """All that is shared by the documents.
+
+    Attributes
+    ----------
+    model, prior
+        With the current hyperparameters.
+    loadings : (J, K) array or None
+        What the kernels read: theta, or exp E[log theta], or theta^tau.
+    loading_shape : (J, K) array or None
+        Parameters of Dirichlet loadings.
+    loading_counts : (J, K) array or None
+        Expected or drawn counts.
+    totals : (G, K) array or None
+        ``loading_counts`` summed inside each group, where they are kept in step.
+    learn : frozenset of str
+        Hyperparameters to learn.
+    hyperprior : Hyperprior
+        Their prior, for the algorithms that draw them.
+    notes : dict
+        What an algorithm keeps for itself between cycles.
+    """
+
+    model: Model
+    prior: LoadingsPrior
+    learn: frozenset[str] = frozenset()
+    hyperprior: Hyperprior = Hyperprior()
+    loadings: Array | None = None
+    loading_shape: Array | None = None
+    loading_counts: Array | None = None
+    totals: Array | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, K."""
+        return len(self.model.alpha)  # type: ignore[arg-type]
+
+    @property
+    def learns_scores(self) -> bool:
+        """Whether a hyperparameter of the scores is learnt."""
+        return bool(self.learn & set(self.model.hyperparameters))
+
+
+@dataclass
+class Stats:
+    """What a set of blocks adds up to; ``+`` merges two sets."""
+
+    objective: float = 0.0
+    log_likelihood: float = 0.0
+    n_documents: int = 0
+    loading_counts: Array | None = None
+    scores: ExpectedScores | AugmentedScores | None = None
+    moves: list[tuple[Array, Array, Array]] = field(default_factory=list)
+
+    def __add__(self, other: Stats) -> Stats:
+        """Merge; the arrays of the left side are reused."""
+        counts = self.loading_counts
+        if counts is None:
+            counts = other.loading_counts
+        elif other.loading_counts is not None:
+            counts += other.loading_counts
+        return Stats(
+            self.objective + other.objective,
+            self.log_likelihood + other.log_likelihood,
+            self.n_documents + other.n_documents,
+            counts,
+            _sum(self.scores, other.scores),
+            self.moves + other.moves,
+        )
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+class Algorithm(ABC):
+    """A way to estimate: a frozen bundle of options.
+
+    Class attributes: ``name``, ``short`` name; ``whole_counts``, whether it needs whole numbers.
+    """
+
+    name: ClassVar[str]
+    short: ClassVar[str]
+    whole_counts: ClassVar[bool] = False
+    max_iter: ClassVar[int] = 200
+
+    # ---- doors ----
+
+    def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
+        """Say in a sentence why this cell makes no sense and what to use; None if it does."""
+        return None
+
+    def refusal_of(self, corpus: Corpus) -> str | None:
+        """Say why this corpus cannot be used; None if it can."""
+        return None
+
+    def prepare(self, model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:
+        """Return the model and the prior as this algorithm sees them."""
+        return model, prior
+
+    def training_documents(self, corpus: Corpus, seed: np.uint64) -> Array | None:
+        """Choose the documents to learn from, if the algorithm needs the rest to watch itself."""
+        return None
+
+    def plan(self, max_iter: int | None) -> Plan:
+        """Lay out the cycles."""
+        return Plan(n_cycles=self.max_iter if max_iter is None else max_iter)
+
+    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
+        """Cut a cycle into rounds; the parameters are updated after each."""
+        return [corpus.blocks]
+
+    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
+        """Count the partial sums: a function of the data alone, never of the threads."""
+        return max(1, min(MAX_LANES, LANE_BYTES // (8 * corpus.n_words * n_components)))
+
+    # ---- a cycle ----
+
+    @abstractmethod
+    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
+        """Give the first parameters their loadings."""
+
+    @abstractmethod
+    def init_state(
+        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
+    ) -> Any:
+        """Make the first state of a block's documents; blocks come one after the other."""
+
+    def join(self, params: Params, corpus: Corpus, states: Sequence[Any], clock: Clock) -> Params:
+        """Bring the first parameters in line with the first states of all blocks."""
+        return params
+
+    @abstractmethod
+    def step(
+        self, params: Params, table: ScoreTable, block: Block, state: Any, clock: Clock, lane: Stats
+    ) -> None:
+        """Work through a block: change its state, add to the lane. The only heavy call."""
+
+    @abstractmethod
+    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+        """Update the loadings after a round that saw this share of the documents."""
+
+    def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
+        """Update the hyperparameters after a cycle."""
+        return params
+
+    def watch(self, params: Params, held_out: Corpus) -> Params:
+        """Take the documents that are not learnt from."""
+        return params
+
+    @property
+    def stops_itself(self) -> bool:
+        """Whether ``finished`` decides when the fit is over, rather than the objective."""
+        return False
+
+    def finished(self, params: Params) -> str | None:
+        """Say why the fit is over, if it is."""
+        return None
+
+    # ---- answers ----
+
+    @abstractmethod
+    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+        """Objective of the cycle, constants included."""
+
+    @abstractmethod
+    def read(self, params: Params, table: ScoreTable, block: Block, state: Any) -> Posterior:
+        """Report what the state says of the block's documents."""
+
+    @abstractmethod
+    def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
+        """Report what the loadings, held fixed, say of new documents."""
+
+    @abstractmethod
+    def mean_loadings(self, params: Params) -> Array:
+        """Point estimate or posterior mean of the loadings, (J, K)."""
+
+    def settings(self, corpus: Corpus) -> dict[str, Any]:
+        """What was decided for this corpus and should be on record."""
+        return {}
+
+
+ALGORITHMS: Registry[Algorithm] = Registry("algorithm")

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the two Gibbs samplers share: draws, moves of the hyperparameters, fold-in of documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discan.algorithms.base import Algorithm, Clock, Params, Plan, Posterior, Stats
+from discan.data.corpus import Block, Corpus
+from discan.errors import InputError
+from discan.hyperparameters import AugmentedScores
+from discan.kernels.evidence import fold_in
+from discan.kernels.gibbs import augment_loadings, augment_scores, log_loadings
+from discan.models import ScoreTable
+from discan.typing import Array
+
+__all__ = ["Sampler"]
+
+FOLD_IN_BURN_IN = 50
+FOLD_IN_WORK = 100_000  # token updates a document
+
+
+@dataclass(frozen=True)
+class Sampler(Algorithm):
+    """Options of a chain.
+
+    Parameters
+    ----------
+    burn_in : int
+        Sweeps before the first draw.
+    n_draws : int
+        Draws that are averaged.
+    thin : int
+        Sweeps from one draw to the next.
+    keep_draws : bool
+        Keep the component counts, loadings and hyperparameters of every draw.
+    """
+
+    burn_in: int = 200
+    n_draws: int = 100
+    thin: int = 1
+    keep_draws: bool = False
+
+    whole_counts = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.burn_in < 0 or self.n_draws < 1 or self.thin < 1:
+            raise InputError(
+                f"burn_in={self.burn_in}, n_draws={self.n_draws}, thin={self.thin}; they must be "
+                "at least 0, 1 and 1"
+            )
+
+    def refusal_of(self, corpus: Corpus) -> str | None:
+        """Token offsets must fit, and every count must be a 32-bit whole number."""
+        if corpus.counts.dtype.kind != "i":
+            return "a count above 2,147,483,647 is too large for a sampler; use 'variational'"
+        return None
+
+    def plan(self, max_iter: int | None) -> Plan:
+        """Burn-in and draws; a shorter ``max_iter`` spends at most half on burn-in."""
+        n_cycles = self.burn_in + self.n_draws * self.thin
+        if max_iter is None:
+            return Plan(n_cycles, self.burn_in, self.thin)
+        return Plan(max_iter, min(self.burn_in, max_iter // 2), self.thin)
+
+    def augment(
+        self, params: Params, table: ScoreTable, block: Block, component_counts: Array,
+        clock: Clock, lane: Stats,
+    ) -> None:  # fmt: skip
+        """Draw what the moves of alpha, beta and rho need, given the counts of the block."""
+        if not params.learns_scores:
+            return
+        n_components = params.n_components
+        tables = np.zeros(n_components, dtype=np.int64)
+        active = np.zeros(table.shape.shape, dtype=np.int64)
+        scores, log_beta = np.zeros(n_components), np.zeros(1)
+        augment_scores(
+            component_counts, block.levels, *table, tables, active, scores, log_beta,
+            *clock, block.start,
+        )  # fmt: skip
+        sums = AugmentedScores(
+            tables, active, scores, float(log_beta[0]), block.stop - block.start,
+            params.notes["exposure_levels"],
+        )  # fmt: skip
+        lane.scores = sums if lane.scores is None else lane.scores + sums  # type: ignore[operator]
+
+    def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
+        """Draw the hyperparameters (spec 5.3)."""
+        rng = np.random.Generator(
+            np.random.Philox(key=int(clock.seed), counter=[0, 0, 0, clock.cycle + 1])
+        )
+        if isinstance(stats.scores, AugmentedScores):
+            model = params.model.resample(params.learn, stats.scores, params.hyperprior, rng)
+            params = replace(params, model=model)
+        if "gamma" in params.learn:
+            prior = params.prior
+            tables = np.zeros(len(prior.gamma), dtype=np.int64)
+            log_beta = np.zeros(len(prior.totals))
+            augment_loadings(
+                params.loading_counts, params.totals, prior.gamma, prior.totals,
+                tables, log_beta, *clock,
+            )  # fmt: skip
+            prior = prior.resample(tables, log_beta, params.hyperprior.gamma, rng)
+            params = replace(params, prior=prior)
+        return params
+
+    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+        """Log p(W, z), scores and loadings integrated out, at the end of the sweep."""
+        prior = before.prior
+        words = log_loadings(after.loading_counts, after.totals, prior.gamma, prior.totals)
+        return stats.objective + float(before.model.log_constant(corpus.lengths).sum()) + words
+
+    def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
+        """Gibbs over a document's tokens with its scores integrated out and loadings fixed."""
+        counts = np.zeros((block.stop - block.start, table.shape.shape[1]))
+        empty = np.zeros_like(counts)
+        fold_in(
+            block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
+            counts, empty, FOLD_IN_BURN_IN, FOLD_IN_WORK, seed,
+        )  # fmt: skip
+        rows = table.rows(block.levels)
+        absent = empty * rows.spike
+        # E[l] = (E[c] + shape (1 - P0)) / rate: a component in use is never absent (spec 3)
+        mean = (counts + rows.shape * (1.0 - absent)) / rows.rate
+        if params.model.normalised:
+            mean = mean / mean.sum(axis=1, keepdims=True)
+        return Posterior(counts, mean, mean**2, absent)
+
+    def mean_loadings(self, params: Params) -> Array:
+        """Posterior mean given the counts of the current draw."""
+        return params.prior.mean(np.asarray(params.loading_counts))
+
+    def settings(self, corpus: Corpus) -> dict[str, Any]:
+        """Nothing to record by default."""
+        return {}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Variational Bayes: a bound on the evidence, raised cycle by cycle (spec 4.2-4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import digamma
+
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
+from discan.algorithms.expectation import Expectation, ScoreState
+from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.errors import InputError
+from discan.hyperparameters import ExpectedScores
+from discan.kernels.variational import loading_geometry, loading_penalty
+from discan.models import Model, ScoreTable
+from discan.typing import Array
+
+__all__ = ["Variational"]
+
+
+@ALGORITHMS.register
+@dataclass(frozen=True)
+class Variational(Expectation):
+    """Mean-field variational Bayes; structured spike-and-slab where scores may be zero.
+
+    Parameters
+    ----------
+    loadings : {"dirichlet", "point"}
+        A Dirichlet posterior of the loadings, or a point estimate (MAP in the log basis).
+    online : bool
+        Update the loadings after every batch of documents instead of after all of them.
+    batch_entries : int
+        Non-zeros in a batch when online.
+    delay, decay : float
+        Step size of batch t when online, (delay + t)^-decay.
+    inner : int, optional
+        Steps on a document each time it is visited: 1, or 10 when online.
+    """
+
+    loadings: str = "dirichlet"
+    online: bool = False
+    batch_entries: int = 2**14
+    delay: float = 1.0
+    decay: float = 0.7
+    inner: int | None = None
+
+    name = "variational"
+    short = "vb"
+    geometric_mean = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.loadings not in ("dirichlet", "point"):
+            raise InputError(f"loadings={self.loadings!r}; use 'dirichlet' or 'point'")
+        if not (0.5 < self.decay <= 1.0 and self.delay >= 0.0):
+            raise InputError("online steps need 0.5 < decay <= 1 and delay >= 0")
+        if self.batch_entries < 1 or (self.inner is not None and self.inner < 1):
+            raise InputError("batch_entries and inner must be at least 1")
+
+    def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
+        """Point loadings have no prior density to learn gamma from."""
+        if "gamma" in learn and self.loadings == "point":
+            return "gamma cannot be learnt with point loadings; use loadings='dirichlet'"
+        return None
+
+    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
+        """One round, or one for each batch."""
+        if not self.online:
+            return [corpus.blocks]
+        return [[block] for block in corpus.blocks_of(min(self.batch_entries, BLOCK_ENTRIES))]
+
+    def inner_steps(self) -> int:
+        """One step a visit when the documents are seen again soon, more when online."""
+        if self.inner is not None:
+            return self.inner
+        return 10 if self.online else 1
+
+    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+        """Replace the loadings, or blend them with the batch scaled up to the whole corpus."""
+        assert stats.loading_counts is not None
+        if not self.online:
+            return self.with_counts(params, stats.loading_counts)
+        batch = params.notes.get("batch", 0)
+        weight = 1.0 if share >= 1.0 else (self.delay + 1.0 + batch) ** -self.decay
+        assert params.loading_counts is not None
+        blended = (1.0 - weight) * params.loading_counts + weight / share * stats.loading_counts
+        return replace(self.with_counts(params, blended), notes={"batch": batch + 1})
+
+    def with_counts(self, params: Params, counts: Array) -> Params:
+        """Set q(Theta), or the point loadings, from expected counts."""
+        if self.loadings == "point":
+            return super().with_counts(params, counts)
+        shape = params.prior.gamma[:, None] + counts
+        weights = np.empty_like(shape)
+        layout = params.prior.layout
+        loading_geometry(shape, layout.group_of_word, layout.group_sums(shape), weights)
+        return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
+
+    def score_sums(
+        self, params: Params, table: ScoreTable, block: Block, state: ScoreState
+    ) -> ExpectedScores:
+        """Sum E[log l] and E[l] over documents, weighted by presence."""
+        rows = table.rows(block.levels)
+        a, present = state.score_shape, 1.0 - state.absent
+        log_scores = digamma(a) - np.log(rows.rate)
+        if params.model.normalised:
+            log_scores -= digamma(a.sum(axis=1, keepdims=True))
+        return ExpectedScores(
+            (present * log_scores).sum(axis=0),
+            (present * a / rows.rate).sum(axis=0),
+            present.sum(axis=0),
+            len(a),
+        )
+
+    def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
+        """M-steps (spec 5.1)."""
+        if isinstance(stats.scores, ExpectedScores):
+            params = replace(params, model=params.model.maximise(params.learn, stats.scores))
+        if "gamma" in params.learn:
+            assert params.loadings is not None
+            params = replace(params, prior=params.prior.maximise(np.log(params.loadings)))
+        return params
+
+    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+        """Lower bound on log p(W); with point loadings, plus sum gamma log theta."""
+        model = before.model
+        constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)
+        return stats.objective + float(constants.sum()) + self._loading_term(before)
+
+    def mean_loadings(self, params: Params) -> Array:
+        """Mean of q(Theta), or the point loadings."""
+        if params.loading_shape is None:
+            return super().mean_loadings(params)
+        return params.prior.normalise(params.loading_shape)
+
+    def _loading_term(self, params: Params) -> float:
+        prior = params.prior
+        if params.loading_shape is None:
+            return float(prior.gamma @ np.log(params.loadings).sum(axis=1))  # type: ignore[arg-type]
+        layout = prior.layout
+        totals = layout.group_sums(params.loading_shape)
+        return float(
+            loading_penalty(
+                params.loading_shape, layout.group_of_word, totals, prior.gamma, prior.totals
+            )
+        )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads of this process; the kernels release the GIL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self, TypeVar
+
+from discan.errors import InputError
+
+__all__ = ["Threads", "n_threads"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def n_threads(n_jobs: Any) -> int:
+    """Number of threads for scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+        raise InputError(f"n_jobs={n_jobs!r}; use a whole number other than 0, or None")
+    count = int(n_jobs)
+    if count > 0:
+        return count
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + count)
+
+
+class Threads:
+    """A pool of threads, made when first needed."""
+
+    def __init__(self, n: int = 1) -> None:
+        self._n = n
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Run ``work`` on every item; results come in the order of the items."""
+        if self._n == 1 or len(items) <= 1:
+            return [work(item) for item in items]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._n, thread_name_prefix="discan")
+        return list(self._pool.map(work, items))
+
+    def __enter__(self) -> Self:
+        """Use as a context: the threads stop at its end."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop the threads."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None

@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scikit-learn estimators: DCA, and the presets that carry well-known names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from discan.algorithms import ALGORITHMS, Algorithm
+from discan.algorithms.base import Params, Posterior
+from discan.data.corpus import Corpus, Layout
+from discan.engines.threads import Threads, n_threads
+from discan.errors import InputError
+from discan.fit import Run, checked_components
+from discan.hyperparameters import Hyperprior
+from discan.infer import completion, infer, log_likelihood
+from discan.models import MODELS, LoadingsPrior, Model
+from discan.typing import Array
+
+__all__ = ["DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
+
+
+class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Discrete component analysis of a table of counts, documents by words.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of components, K.
+    model : {"dm", "gp", "cgp"}, full name or Model, default="dm"
+        "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
+        "conditional-gamma-poisson" (GaP whose components may be truly absent).
+    algorithm : {"ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
+        Give an object to set options, e.g. ``Collapsed(burn_in=200, n_draws=100)``.
+    alpha, beta, rho : float or (K,) array, optional
+        Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
+        5/K, beta makes the prior's mean document as long as the data's, rho is 0.5. In the
+        literature on LDA alpha is the document-topic prior.
+    gamma : float or (J,) array, default=0.5
+        Dirichlet prior of the loadings; in the literature on LDA, eta or beta.
+    learn : tuple of {"alpha", "beta", "rho", "gamma"}, default=()
+        Hyperparameters to learn from the data.
+    hyperprior : Hyperprior, optional
+        Their priors when a sampler learns them.
+    groups : (J,) array, optional
+        Group of each column; components are distributions inside each group.
+    init : {"random", "map"} or (K, J) array, default="random"
+        Where to start: at random, from a few cycles of MAP, or from given components.
+    max_iter : int, optional
+        Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
+    tol : float, default=1e-5
+        Stop when the objective changes by at most this many nats a token (samplers run on).
+    n_jobs : int, optional
+        Threads; the answer has the same bits for any number of them. None is 1, -1 all cores.
+    random_state : int, RandomState or Generator, optional
+        Seed. The one that was used is in ``settings_["seed"]``.
+    warm_start : bool, default=False
+        Take up the last fit where it stopped, if the data have the same shape.
+    callback : callable, optional
+        Called after each cycle with the run (``run.cycle``, ``run.trace``, ``run.params``); a true
+        answer stops the fit.
+    progress : bool, optional
+        Progress bar on stderr; by default only in a terminal.
+
+    Attributes
+    ----------
+    components_ : (K, J) array
+        Each row sums to 1 inside each group: point estimate or posterior mean.
+    component_counts_ : (I, K) array
+        Posterior mean of the tokens of each training document given to each component.
+    scores_, proportions_ : (I, K) arrays
+        Posterior mean of the scores of the training documents, and the same with rows that sum to
+        1. For "dm" they are equal. ``transform`` of the training documents differs from ``scores_``
+        by what the last cycle had not yet settled, and for samplers because it holds the
+        components at their mean; ``fit_transform`` is ``fit`` then ``transform``.
+    components_sd_, component_counts_sd_, scores_sd_ : arrays or None
+        Posterior standard deviations; None for point estimates.
+    alpha_, beta_, rho_, gamma_ : arrays or None
+        Hyperparameters as given, learnt, or averaged over draws.
+    n_iter_, converged_, stop_reason_ : int, bool, str
+    trace_ : Trace
+        ``trace_["objective"]``, ``["seconds"]``, ``["tokens_per_second"]``, a value a cycle.
+    settings_ : dict
+        What was decided on the way: seed, schedule, names.
+    draws_ : Draws or None
+        Posterior draws, if the sampler was told to keep them.
+
+    Examples
+    --------
+    >>> import numpy as np, discan
+    >>> X = np.kron(np.eye(2, dtype=int), np.full((5, 4), 3))
+    >>> estimator = discan.DCA(2, random_state=0).fit(X)
+    >>> estimator.components_.shape
+    (2, 8)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        model: str | Model = "dm",
+        algorithm: str | Algorithm = "variational",
+        alpha: Any = None,
+        beta: Any = None,
+        rho: Any = None,
+        gamma: Any = 0.5,
+        learn: tuple[str, ...] = (),
+        hyperprior: Hyperprior | None = None,
+        groups: Any = None,
+        init: Any = "random",
+        max_iter: int | None = None,
+        tol: float = 1e-5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Run], Any] | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.model = model
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.beta = beta
+        self.rho = rho
+        self.gamma = gamma
+        self.learn = learn
+        self.hyperprior = hyperprior
+        self.groups = groups
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.progress = progress
+
+    # ---- fitting ----
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to a table of counts.
+
+        Parameters
+        ----------
+        X : (I, J) array, sparse matrix, data frame or Corpus
+        y : ignored
+        """
+        corpus = self._corpus(X, reset=True)
+        engine = Threads(n_threads(self.n_jobs))
+        try:
+            run = self._run(corpus, engine)
+            run.advance(
+                _whole("max_iter", self.max_iter, 1, allow_none=True),
+                _tolerance(self.tol), self.callback, self.progress,
+            )  # fmt: skip
+            fit = run.result()
+        finally:
+            engine.close()
+        run.engine = Threads(1)
+        self._last_run = run if self.warm_start or run.reason == "interrupted" else None
+        self._set_params(fit.params, fit.loadings, corpus.layout)
+        self.algorithm_ = fit.algorithm
+        self.components_sd_ = None if fit.loadings_sd is None else fit.loadings_sd.T.copy()
+        self.component_counts_ = fit.component_counts
+        self.component_counts_sd_ = fit.component_counts_sd
+        self.scores_ = fit.scores
+        self.scores_sd_ = fit.scores_sd
+        self.proportions_ = _proportions(fit.scores)
+        self.n_iter_ = fit.n_cycles
+        self.trace_ = fit.trace
+        self.converged_ = fit.converged
+        self.stop_reason_ = fit.reason
+        self.settings_ = fit.settings
+        self.draws_ = fit.draws
+        return self
+
+    @classmethod
+    def from_components(cls, components: Any, *, groups: Any = None, **params: Any) -> Self:
+        """Make a ready estimator from known components.
+
+        Parameters
+        ----------
+        components : (K, J) array-like
+            Non-negative; rows are normalised inside each group.
+        groups : (J,) array, optional
+        **params
+            Constructor arguments: model, alpha, beta, rho, algorithm, ...
+        """
+        matrix = np.asarray(components)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise InputError(f"components have shape {matrix.shape}; expected (K, J)")
+        estimator = cls(n_components=matrix.shape[0], groups=groups, **params)
+        layout = Corpus(np.zeros((1, matrix.shape[1])), groups=groups).layout
+        estimator._layout = layout
+        estimator.n_features_in_ = layout.n_words
+        estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
+        model = estimator._model().prepare(matrix.shape[0])
+        refusal = estimator.algorithm_.refusal(model, frozenset())
+        if refusal:
+            raise InputError(refusal)
+        prior = LoadingsPrior.of(estimator.gamma, layout)
+        loadings = checked_components(matrix, prior)
+        model, prior = estimator.algorithm_.prepare(model, prior)
+        estimator._set_params(Params(model, prior, loadings=loadings), loadings, layout)
+        estimator.settings_ = {"seed": _seed(estimator.random_state)}
+        return estimator
+
+    # ---- new documents ----
+
+    def transform(self, X: Any) -> Array:
+        """Posterior mean of each document's scores given the components, (I, K).
+
+        "dm": proportions, rows sum to 1. "gp", "cgp": scores. Each document is worked out by
+        itself, so it gets the same answer alone and in any batch; an empty one gets the prior mean.
+        """
+        return self._infer(X).scores
+
+    def component_counts(self, X: Any) -> Array:
+        """Posterior mean of the tokens that each document gives to each component, (I, K)."""
+        return self._infer(X).component_counts
+
+    def prob_absent(self, X: Any) -> Array:
+        """P(l = 0 | w) of each document and component, (I, K); for the conditional model."""
+        check_is_fitted(self, "components_")
+        if self.rho_ is None:
+            raise InputError(
+                "only the conditional model can tell that a component is absent; fit with "
+                "model='cgp'"
+            )
+        return self._infer(X).absent
+
+    def log_likelihood(self, X: Any, method: str = "chib") -> Array:
+        """Log p(w | components) of each document, scores integrated out, bag form, (I,).
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        method : {"chib", "bound"}
+            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p.
+            "bound": the variational lower bound, deterministic, never above the true value.
+        """
+        check_is_fitted(self, "components_")
+        if not np.all(self.alpha_ > 0):
+            raise InputError(
+                "maximum likelihood has no prior of the scores, so a document has no probability; "
+                "use score(X), or fit with algorithm='map' or 'variational'"
+            )
+        with self._threads() as engine:
+            return log_likelihood(
+                method, self._params, self._loadings, self._corpus(X, reset=False), engine,
+                self._inference_seed(),
+            )  # fmt: skip
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Held-out log-likelihood a token by document completion, in nats.
+
+        A fixed half of each document's tokens gives its proportions; the other half is scored. The
+        perplexity is ``exp(-score)``.
+        """
+        check_is_fitted(self, "components_")
+        corpus = self._corpus(X, reset=False)
+        with self._threads() as engine:
+            total, tokens = completion(
+                self.algorithm_, self._params, self._loadings, corpus, engine,
+                self._inference_seed(),
+            ).sum(axis=1)  # fmt: skip
+        return float(total / tokens)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Expected counts of documents with these scores (I, K), at exposure 1: (I, J).
+
+        For "dm" the scores are proportions: each group's row then sums to 1, the expected share of
+        its tokens.
+        """
+        check_is_fitted(self, "components_")
+        scores = check_array(X, ensure_min_samples=0)
+        if scores.shape[1] != len(self.components_):
+            raise InputError(
+                f"X has {scores.shape[1]} columns; expected {len(self.components_)}, one a component"
+            )
+        return np.asarray(scores @ self.components_)
+
+    # ---- inside ----
+
+    def _corpus(self, X: Any, reset: bool) -> Corpus:
+        """Make a checked corpus of X, and compare it with what was fitted."""
+        if isinstance(X, Corpus):
+            corpus = Corpus.of(X, groups=self.groups)
+        elif sparse.issparse(X) or hasattr(type(X), "columns"):
+            corpus = Corpus(X, groups=self.groups)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=reset, ensure_all_finite=False)
+            corpus = Corpus(X, groups=self.groups)
+        if reset:
+            self.n_features_in_ = corpus.n_words
+            self._layout = corpus.layout
+        elif corpus.n_words != self.n_features_in_:
+            raise InputError(
+                f"X has {corpus.n_words} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        elif not np.array_equal(corpus.layout.group_of_word, self._layout.group_of_word):
+            raise InputError("the groups of X differ from those of the fit")
+        return corpus
+
+    def _model(self) -> Model:
+        """Build the model of the constructor's arguments."""
+        model = MODELS.find(self.model)
+        for name in ("alpha", "beta", "rho"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name not in model.hyperparameters:
+                has = ", ".join(model.hyperparameters)
+                raise InputError(f"the {model.name} model has no {name}; it has {has}")
+            model = replace(model, **{name: value})  # type: ignore[type-var]
+        return model
+
+    def _run(self, corpus: Corpus, engine: Threads) -> Run:
+        """Begin a run, or take up the last one."""
+        last: Run | None = getattr(self, "_last_run", None)
+        if self.warm_start and last is not None:
+            same = (last.corpus.n_documents, last.corpus.n_words, last.corpus.n_entries)
+            if same == (corpus.n_documents, corpus.n_words, corpus.n_entries):
+                last.engine = engine
+                return last
+        n_components = _whole("n_components", self.n_components, 1)
+        learn = (self.learn,) if isinstance(self.learn, str) else tuple(self.learn)
+        return Run(
+            corpus,
+            self._model().prepare(n_components, corpus),
+            ALGORITHMS.find(self.algorithm),
+            LoadingsPrior.of(self.gamma, corpus.layout),
+            learn=learn,
+            hyperprior=self.hyperprior,
+            init=self.init,
+            seed=_seed(self.random_state),
+            engine=engine,
+        )
+
+    def _set_params(self, params: Params, loadings: Array, layout: Layout) -> None:
+        self._params = params
+        self._loadings = np.ascontiguousarray(loadings)
+        self._layout = layout
+        self.components_ = self._loadings.T.copy()
+        values = params.model.values()
+        self.alpha_ = values.get("alpha")
+        self.beta_ = values.get("beta")
+        self.rho_ = values.get("rho")
+        self.gamma_ = params.prior.gamma
+
+    def _infer(self, X: Any) -> Posterior:
+        check_is_fitted(self, "components_")
+        corpus = self._corpus(X, reset=False)
+        if self.algorithm_.whole_counts and corpus.counts.dtype.kind != "i":
+            raise InputError(
+                f"algorithm={self.algorithm_.name!r} needs whole counts; round them, or use "
+                "algorithm='variational'"
+            )
+        with self._threads() as engine:
+            return infer(self.algorithm_, self._params, corpus, engine, self._inference_seed())
+
+    def _threads(self) -> Threads:
+        return Threads(n_threads(self.n_jobs))
+
+    def _inference_seed(self) -> np.uint64:
+        return np.uint64(self.settings_["seed"])
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __getstate__(self) -> Any:
+        """Leave a run that could be taken up again out of pickles and copies."""
+        state = dict(super().__getstate__())
+        state.pop("_last_run", None)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        """Counts, sparse or dense, never negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _preset(model: str, algorithm: str) -> Callable[[type[DCA]], type[DCA]]:
+    """Fix the model of DCA and set its default algorithm."""
+
+    def decorate(cls: type[DCA]) -> type[DCA]:
+        def __init__(self: DCA, n_components: int = 10, **params: Any) -> None:
+            DCA.__init__(self, n_components, model=model, **{"algorithm": algorithm, **params})
+
+        inherited = inspect.signature(DCA.__init__).parameters.values()
+        __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                p.replace(default=algorithm) if p.name == "algorithm" else p
+                for p in inherited
+                if p.name != "model"
+            ]
+        )
+        __init__.__doc__ = "Store the parameters; see DCA."
+        cls.__init__ = __init__  # type: ignore[method-assign]
+        return cls
+
+    return decorate
+
+
+@_preset("gp", "ml")
+class NMF(DCA):
+    """Non-negative matrix factorisation with the Kullback-Leibler divergence."""
+
+
+@_preset("dm", "ml")
+class PLSI(DCA):
+    """Probabilistic latent semantic indexing; ``algorithm=MaximumLikelihood(tau=...)`` tempers."""
+
+
+@_preset("dm", "variational")
+class LDA(DCA):
+    """Latent Dirichlet allocation."""
+
+
+@_preset("dm", "variational")
+class MPCA(DCA):
+    """Multinomial PCA: the same model as LDA, under the name it has for grouped columns."""
+
+
+@_preset("gp", "variational")
+class GaP(DCA):
+    """Gamma-Poisson: independent scores, and document lengths that matter."""
+
+
+@_preset("cgp", "variational")
+class ConditionalGaP(DCA):
+    """Conditional Gamma-Poisson: sparse, components may be truly absent from a document."""
+
+
+def _proportions(scores: Array) -> Array:
+    totals = scores.sum(axis=1, keepdims=True)
+    even = 1.0 / scores.shape[1]
+    return np.where(totals > 0, scores / np.where(totals > 0, totals, 1.0), even)
+
+
+def _whole(name: str, value: Any, least: int, allow_none: bool = False) -> Any:
+    if value is None and allow_none:
+        return None
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise InputError(f"{name}={value!r}; it must be a whole number, at least {least}")
+    return int(value)
+
+
+def _tolerance(tol: Any) -> float:
+    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0:
+        raise InputError(f"tol={tol!r}; it must be a number, at least 0")
+    return float(tol)
+
+
+def _seed(random_state: Any) -> int:
+    """Turn scikit-learn's ``random_state`` into a seed that can be written down."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    seed = _whole("random_state", random_state, 0)
+    if seed >= 2**64:
+        raise InputError(f"random_state={seed}; it must be less than 2**64")
+    return int(seed)

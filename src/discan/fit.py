@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one loop: rounds, convergence, draws, callbacks, and a clean stop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from discan.algorithms import MAP, Algorithm
+from discan.algorithms.base import Clock, Params, Start, Stats
+from discan.averages import Averages
+from discan.data.corpus import Block, Corpus
+from discan.engines import Engine, Threads
+from discan.errors import InputError
+from discan.fitted import Fit, Trace
+from discan.hyperparameters import Hyperprior
+from discan.models import LoadingsPrior, Model
+from discan.progress import progress_bar
+from discan.typing import Array
+
+__all__ = ["Run", "fit"]
+
+log = logging.getLogger("discan")
+
+# Cycles of MAP that a start by MAP takes.
+START_CYCLES = 20
+
+Callback = Callable[["Run"], Any]
+
+
+class Run:
+    """A fit under way: it can be stopped after any cycle and taken up again with the same bits.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    model, algorithm : Model, Algorithm
+        The model with its hyperparameters set (``Model.prepare``).
+    prior : LoadingsPrior
+    learn : names of the hyperparameters to learn
+    hyperprior : Hyperprior, optional
+        Their priors for the samplers; the model's own by default.
+    init : {"random", "map"} or (K, J) array
+        Where to start.
+    seed : int
+        Names all random streams.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        model: Model,
+        algorithm: Algorithm,
+        prior: LoadingsPrior,
+        *,
+        learn: Sequence[str] = (),
+        hyperprior: Hyperprior | None = None,
+        init: Any = "random",
+        seed: int = 0,
+        engine: Engine | None = None,
+    ) -> None:
+        names = frozenset(learn)
+        _check_cell(corpus, model, algorithm, names, hyperprior)
+        self.algorithm = algorithm
+        self.engine = engine or Threads(1)
+        self.seed = np.uint64(seed)
+        self.corpus = corpus
+        training = algorithm.training_documents(corpus, self.seed)
+        self.training = corpus if training is None else corpus.select(training)
+        self.rounds = algorithm.rounds(self.training)
+        self.cycle = 0
+        self.trace = Trace()
+        self.averages: Averages | None = None
+        self.reason = "not begun"
+        self.converged = False
+
+        clock = Clock(self.seed, -1)
+        flat_model, flat_prior = algorithm.prepare(model, prior)
+        params = Params(flat_model, flat_prior, names, hyperprior or model.hyperprior)
+        start = _start(self.training, model, prior, init, seed, self.engine)
+        params = algorithm.init_params(params, self.training, start, clock)
+        if training is not None:
+            rest = np.setdiff1d(np.arange(corpus.n_documents), training)
+            params = algorithm.watch(params, corpus.select(rest))
+        self._table = params.model.score_table(self.training.exposure_levels)
+        self.states = {
+            block.index: algorithm.init_state(params, self._table, block, start, clock)
+            for block in self.blocks
+        }
+        self.params = algorithm.join(params, self.training, list(self.states.values()), clock)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All blocks of a cycle, in order."""
+        return [block for blocks in self.rounds for block in blocks]
+
+    def advance(
+        self,
+        max_iter: int | None = None,
+        tol: float = 0.0,
+        callback: Callback | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        """Go on until converged, stopped, or ``max_iter`` cycles are done in all."""
+        plan = self.algorithm.plan(max_iter)
+        self.reason = f"all {plan.n_cycles} cycles done"
+        with _deferred_interrupt() as interrupted, progress_bar(plan.n_cycles, progress) as show:
+            while self.cycle < plan.n_cycles:
+                self._cycle()
+                if plan.thin and self._is_draw(plan.burn_in, plan.thin):
+                    self._draw()
+                show(self)
+                stop = self._stop(tol if not plan.thin else None)
+                if callback is not None and callback(self):
+                    stop = stop or "stopped by the callback"
+                if interrupted():
+                    stop = stop or "interrupted"
+                    log.warning("interrupted after cycle %d; what there is is kept", self.cycle)
+                if stop:
+                    self.reason = stop
+                    break
+        self.converged = self.converged or (plan.thin > 0 and self.cycle >= plan.n_cycles)
+
+    def result(self) -> Fit:
+        """Report what there is."""
+        algorithm, averages = self.algorithm, self.averages
+        if averages is None:
+            averages = Averages(self.training, self.params, keep_draws=False)
+            self._add_to(averages)
+        posterior = averages.posterior
+        params = averages.inference_params(algorithm, self.params)
+        if self.training is not self.corpus:
+            posterior = self._fold_in_all(params)
+        sampled = bool(algorithm.plan(None).thin)
+        return Fit(
+            algorithm=algorithm,
+            params=params,
+            layout=self.corpus.layout,
+            loadings=averages.loadings,
+            loadings_sd=averages.loadings_sd,
+            component_counts=posterior.component_counts,
+            component_counts_sd=averages.component_counts_sd if sampled else None,
+            scores=posterior.scores,
+            scores_sd=averages.scores_sd,
+            absent=posterior.absent,
+            trace=self.trace,
+            reason=self.reason,
+            converged=self.converged,
+            n_cycles=self.cycle,
+            settings={
+                "model": self.params.model.name,
+                "algorithm": algorithm.name,
+                "seed": int(self.seed),
+                **algorithm.settings(self.training),
+            },
+            draws=averages.draws,
+        )
+
+    # ---- one cycle ----
+
+    def _cycle(self) -> None:
+        began = time.perf_counter()
+        algorithm, before = self.algorithm, self.params
+        clock = Clock(self.seed, self.cycle)
+        total = Stats()
+        for blocks in self.rounds:
+            stats = self._round(blocks, clock)
+            share = stats.n_documents / self.training.n_documents
+            self.params = algorithm.update(self.params, stats, share, clock)
+            total += Stats(
+                stats.objective, stats.log_likelihood, stats.n_documents, scores=stats.scores
+            )
+        objective = algorithm.objective(before, self.params, total, self.training)
+        self.params = algorithm.finish(self.params, total, clock)
+        if self.params.model is not before.model:
+            self._table = self.params.model.score_table(self.training.exposure_levels)
+        self.cycle += 1
+        seconds = time.perf_counter() - began
+        past = self.trace.last("seconds") if len(self.trace) else 0.0
+        rate = float(self.training.n_tokens) / max(seconds, 1e-9)
+        self.trace.add(self.cycle, objective, total.log_likelihood, past + seconds, rate)
+
+    def _round(self, blocks: Sequence[Block], clock: Clock) -> Stats:
+        """Visit blocks in lanes; each lane in order, the lanes on any threads, summed in order."""
+        n_lanes = min(len(blocks), self.algorithm.n_lanes(self.training, self.params.n_components))
+
+        def lane(index: int) -> Stats:
+            stats = Stats()
+            for block in blocks[index::n_lanes]:
+                self.algorithm.step(
+                    self.params, self._table, block, self.states[block.index], clock, stats
+                )
+            return stats
+
+        lanes = self.engine.run(lane, range(n_lanes))
+        total = lanes[0]
+        for other in lanes[1:]:
+            total = total + other
+        return total
+
+    def _stop(self, tol: float | None) -> str | None:
+        """Say why the fit is over, if it is."""
+        own = self.algorithm.finished(self.params)
+        if own:
+            self.converged = True
+            return own
+        if tol is None or self.algorithm.stops_itself or len(self.trace) < 2:
+            return None
+        objective = self.trace["objective"][-2:]
+        change = abs(objective[1] - objective[0]) / max(float(self.training.n_tokens), 1.0)
+        if change <= tol:
+            self.converged = True
+            return f"the objective changed by {change:.2g} nats a token, at most tol={tol:g}"
+        return None
+
+    # ---- draws ----
+
+    def _is_draw(self, burn_in: int, thin: int) -> bool:
+        return self.cycle > burn_in and (self.cycle - burn_in) % thin == 0
+
+    def _draw(self) -> None:
+        if self.averages is None:
+            keep = bool(getattr(self.algorithm, "keep_draws", False))
+            self.averages = Averages(self.training, self.params, keep)
+        self._add_to(self.averages)
+
+    def _add_to(self, averages: Averages) -> None:
+        def read(block: Block) -> None:
+            averages.add_block(
+                block,
+                self.algorithm.read(self.params, self._table, block, self.states[block.index]),
+            )
+
+        averages.begin()
+        self.engine.run(read, self.blocks)
+        averages.end(self.algorithm, self.params)
+
+    def _fold_in_all(self, params: Params) -> Any:
+        from discan.infer import infer
+
+        return infer(self.algorithm, params, self.corpus, self.engine, self.seed)
+
+
+def fit(
+    corpus: Corpus,
+    model: Model,
+    algorithm: Algorithm,
+    prior: LoadingsPrior,
+    *,
+    max_iter: int | None = None,
+    tol: float = 1e-5,
+    callback: Callback | None = None,
+    progress: bool | None = False,
+    **options: Any,
+) -> Fit:
+    """Fit in one call: ``Run(...)``, ``advance``, ``result``."""
+    run = Run(corpus, model, algorithm, prior, **options)
+    run.advance(max_iter, tol, callback, progress)
+    return run.result()
+
+
+def _check_cell(
+    corpus: Corpus,
+    model: Model,
+    algorithm: Algorithm,
+    learn: frozenset[str],
+    hyperprior: Hyperprior | None,
+) -> None:
+    """Refuse what makes no sense, with a sentence."""
+    known = {*model.hyperparameters, "gamma"}
+    if not learn <= known:
+        raise InputError(
+            f"learn={sorted(learn - known)}: the {model.name} model has {sorted(known)}"
+        )
+    if algorithm.whole_counts and not corpus.integral:
+        at = int(np.argmax(np.rint(corpus.counts) != corpus.counts))
+        row = int(np.searchsorted(corpus.indptr, at, side="right")) - 1
+        raise InputError(
+            f"count {corpus.counts[at]:g} at row {row}, column {corpus.words[at]} is not a whole "
+            f"number; algorithm={algorithm.name!r} draws tokens: round the counts, or use "
+            "algorithm='variational'"
+        )
+    refusal = algorithm.refusal(model, learn) or algorithm.refusal_of(corpus)
+    if refusal:
+        raise InputError(refusal)
+    if hyperprior is not None and not algorithm.whole_counts:
+        raise InputError("hyperprior is for the samplers; the other algorithms learn without")
+
+
+def _start(
+    corpus: Corpus, model: Model, prior: LoadingsPrior, init: Any, seed: int, engine: Engine
+) -> Start:
+    """Turn ``init`` into expected counts and scores."""
+    if isinstance(init, str) and init == "random":
+        return Start()
+    if isinstance(init, str) and init == "map":
+        run = Run(corpus, model.relaxed(), MAP(), prior, seed=seed, engine=engine)
+        run.advance(START_CYCLES, progress=False)
+        return Start(run.params.loading_counts, run.result().scores)
+    if isinstance(init, str):
+        raise InputError(f"init={init!r}; use 'random', 'map' or a (K, J) array of components")
+    loadings = checked_components(init, prior)
+    n_components = len(model.alpha)  # type: ignore[arg-type]
+    if loadings.shape[1] != n_components:
+        raise InputError(f"init has {loadings.shape[1]} components; n_components={n_components}")
+    words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+    totals = prior.layout.group_sums(words[:, None])[prior.layout.group_of_word]
+    return Start(loadings * totals / n_components)
+
+
+def checked_components(components: Any, prior: LoadingsPrior) -> Array:
+    """Check a (K, J) matrix of components and return normalised loadings (J, K)."""
+    try:
+        matrix = np.array(components, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("components must be a (K, J) array of numbers") from None
+    n_words = prior.layout.n_words
+    if matrix.ndim != 2 or matrix.shape[1] != n_words or matrix.shape[0] < 1:
+        raise InputError(f"components have shape {matrix.shape}; expected (K, {n_words})")
+    bad = ~(np.isfinite(matrix) & (matrix >= 0))
+    if bad.any():
+        k, j = np.argwhere(bad)[0]
+        raise InputError(
+            f"components[{k}, {j}] = {matrix[k, j]:g}; components must be finite and at least 0"
+        )
+    return np.ascontiguousarray(prior.normalise(matrix.T))
+
+
+@contextmanager
+def _deferred_interrupt() -> Any:
+    """Let the first Ctrl-C wait for the end of the cycle; a second one stops at once."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def note(signum: int, frame: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

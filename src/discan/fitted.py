@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The result of a fit: loadings, documents, trace, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discan.algorithms import Algorithm
+from discan.algorithms.base import Params
+from discan.data.corpus import Layout
+from discan.typing import Array
+
+__all__ = ["Draws", "Fit", "Trace"]
+
+
+class Trace:
+    """What every cycle did, a row a cycle: ``trace["objective"]`` is a column."""
+
+    columns = ("cycle", "objective", "log_likelihood", "seconds", "tokens_per_second")
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, ...]] = []
+
+    def add(self, *row: float) -> None:
+        """Append the row of a cycle."""
+        self._rows.append(row)
+
+    def __len__(self) -> int:
+        """Return the number of cycles."""
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        """Iterate over rows, each a dict."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self._rows)
+
+    def __getitem__(self, column: str) -> Array:
+        """Return a column as an array."""
+        at = self.columns.index(column)
+        return np.array([row[at] for row in self._rows])
+
+    def last(self, column: str) -> float:
+        """Return the latest value of a column."""
+        return self._rows[-1][self.columns.index(column)]
+
+    def __repr__(self) -> str:
+        """Describe the trace in one line."""
+        if not self._rows:
+            return "<Trace: no cycles>"
+        first, last = self._rows[0][1], self._rows[-1][1]
+        return f"<Trace: {len(self)} cycles, objective {first:.6g} to {last:.6g}>"
+
+
+@dataclass
+class Draws:
+    """Posterior draws that were kept: one entry a draw."""
+
+    component_counts: list[Array] = field(default_factory=list)
+    loadings: list[Array] = field(default_factory=list)
+    hyperparameters: list[dict[str, Array]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model.
+
+    Attributes
+    ----------
+    params : Params
+        For inference on new documents: hyperparameters and loadings.
+    loadings, loadings_sd : (J, K) arrays
+        Point estimate or posterior mean, and posterior standard deviation (None for point
+        estimates).
+    component_counts, component_counts_sd, scores, scores_sd : (I, K) arrays
+        Posterior means and standard deviations; the latter None for point estimates.
+    absent : (I, K) array
+        P(l = 0), zero throughout for models without absence.
+    trace, reason, converged, n_cycles, settings, layout
+        How it came about: why the fit stopped, and what was decided on the way.
+    draws : Draws or None
+    """
+
+    algorithm: Algorithm
+    params: Params
+    layout: Layout
+    loadings: Array
+    loadings_sd: Array | None
+    component_counts: Array
+    component_counts_sd: Array | None
+    scores: Array
+    scores_sd: Array | None
+    absent: Array
+    trace: Trace
+    reason: str
+    converged: bool
+    n_cycles: int
+    settings: dict[str, Any]
+    draws: Draws | None = None

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fixed loadings say of documents: posterior means, log-likelihoods, held-out scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from discan.algorithms import Algorithm, Variational
+from discan.algorithms.base import Params, Posterior
+from discan.data.corpus import Block, Corpus
+from discan.data.splits import split_tokens
+from discan.engines import Engine
+from discan.errors import InputError
+from discan.kernels.evidence import chib
+from discan.typing import Array
+
+__all__ = ["completion", "infer", "log_likelihood"]
+
+CHIB_WORK = 4_000_000  # token x component updates a document
+FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
+
+
+def infer(
+    algorithm: Algorithm, params: Params, corpus: Corpus, engine: Engine, seed: np.uint64
+) -> Posterior:
+    """Posterior means of each document given the loadings, each on its own."""
+    table = params.model.score_table(corpus.exposure_levels)
+
+    def work(block: Block) -> Posterior:
+        return algorithm.infer(params, table, block, seed)
+
+    parts = engine.run(work, corpus.blocks)
+    return Posterior(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def log_likelihood(
+    method: str, params: Params, loadings: Array, corpus: Corpus, engine: Engine, seed: np.uint64
+) -> Array:
+    """Log p(w | loadings) of each document, bag form, scores integrated out, (I,).
+
+    Parameters
+    ----------
+    method : {"chib", "bound"}
+        Chib / Murray-Salakhutdinov, unbiased for p; or the variational lower bound.
+    """
+    table = params.model.score_table(corpus.exposure_levels)
+    point = replace(params, loadings=loadings, loading_shape=None)
+    if method not in ("chib", "bound"):
+        raise InputError(f"method={method!r}; use 'chib' or 'bound'")
+    if method == "chib" and corpus.counts.dtype.kind != "i":
+        raise InputError("method='chib' needs whole counts; use method='bound'")
+
+    def estimate(block: Block) -> Array:
+        out = np.empty(block.stop - block.start)
+        chib(
+            block.indptr, block.words, block.counts, block.levels, *table, loadings,
+            out, CHIB_WORK, seed,
+        )  # fmt: skip
+        return out
+
+    def bound(block: Block) -> Array:
+        return Variational(loadings="point").document_objective(point, table, block)
+
+    parts = engine.run(estimate if method == "chib" else bound, corpus.blocks)
+    constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
+    impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0)
+    return np.where(impossible > 0, -np.inf, np.concatenate(parts) + constants)
+
+
+def completion(
+    algorithm: Algorithm,
+    params: Params,
+    loadings: Array,
+    corpus: Corpus,
+    engine: Engine,
+    seed: np.uint64,
+) -> Array:
+    """Held-out log-likelihood of each document and its number of held-out tokens, (2, I).
+
+    Half of the tokens of each document (a fixed split; of its words, if counts are fractional) give
+    its proportions, the other half is scored: sum_j w_j log sum_k E[m_k] theta_jk, within the
+    word's group.
+    """
+    observed, scored = _halves(corpus)
+    if scored.n_tokens == 0:
+        raise InputError("no tokens to score: the documents are empty")
+    scores = infer(algorithm, params, observed, engine, seed).scores
+    totals = scores.sum(axis=1, keepdims=True)
+    n_components = scores.shape[1]
+    proportions = np.where(totals > 0, scores / np.where(totals > 0, totals, 1), 1 / n_components)
+    sizes = corpus.layout.group_sizes[corpus.layout.group_of_word]
+    result = np.zeros((2, corpus.n_documents))
+    for block in scored.blocks:
+        entries = slice(block.indptr[0], block.indptr[-1])
+        rows = np.repeat(np.arange(block.start, block.stop), np.diff(block.indptr))
+        words, counts = scored.words[entries], scored.counts[entries]
+        chance = np.einsum("tk,tk->t", proportions[rows], loadings[words])
+        logs = counts * np.log((1.0 - FLOOR) * chance + FLOOR / sizes[words])
+        result[0] += np.bincount(rows, weights=logs, minlength=corpus.n_documents)
+        result[1] += np.bincount(rows, weights=counts, minlength=corpus.n_documents)
+    return result
+
+
+def _halves(corpus: Corpus) -> tuple[Corpus, Corpus]:
+    if corpus.integral:
+        return split_tokens(corpus, fraction=0.5, rng=0)
+    kept = np.random.default_rng(0).random(corpus.n_entries) < 0.5
+    return (
+        corpus.with_counts(np.where(kept, corpus.counts, 0.0), corpus.exposures),
+        corpus.with_counts(np.where(kept, 0.0, corpus.counts), corpus.exposures),
+    )

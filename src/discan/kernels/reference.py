@@ -1,0 +1,676 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every kernel computes, in plain NumPy: slow, short, and the specification of the loops.
+
+A twin takes the kernel's arguments without the ``out_*`` ones, and returns new arrays instead of
+writing to any. Where a kernel draws, its twin draws the same numbers in the same order.
+"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import digamma, gammaln, softmax, xlogy
+
+__all__ = [
+    "Stream",
+    "apply_moves",
+    "assign",
+    "augment_loadings",
+    "augment_scores",
+    "chib",
+    "collapsed_sweep",
+    "count_tokens",
+    "digamma",
+    "document_counts",
+    "draw_loadings",
+    "exp_digamma",
+    "expect",
+    "expect_conditional",
+    "fold_in",
+    "gibbs_split",
+    "gibbs_sweep",
+    "loading_geometry",
+    "loading_penalty",
+    "log_factor",
+    "log_loadings",
+    "log_rising",
+]
+
+SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN = range(1, 7)
+
+FLOOR = 1e-150  # of variational weights
+TINY = 1e-300  # of products of a loading and a score
+FEW = 16  # counts up to this are split token by token
+
+
+# ------------------------------------------------------------------------------- random numbers
+
+_WORD = 2**64 - 1
+_GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+
+def _mix(value):
+    value &= _WORD
+    value = ((value ^ (value >> 30)) * _MIX_1) & _WORD
+    value = ((value ^ (value >> 27)) * _MIX_2) & _WORD
+    return value ^ (value >> 31)
+
+
+class Stream:
+    """The random numbers of one (seed, purpose, cycle, unit), on Python's whole numbers."""
+
+    def __init__(self, seed, purpose, cycle, unit):
+        """Start at a position, with an odd increment, that are hashes of the name."""
+        key = _mix(int(seed) + _GOLDEN)
+        key = _mix(key ^ (int(purpose) * _MIX_1))
+        key = _mix(key + int(cycle) * _GOLDEN)
+        key = _mix(key ^ ((int(unit) + _GOLDEN) * _MIX_2))
+        self.position = key
+        self.increment = _mix(key + _GOLDEN) | 1
+        if (self.increment ^ (self.increment >> 1)).bit_count() < 24:
+            self.increment ^= 0xAAAAAAAAAAAAAAAA
+
+    def uniform(self):
+        """Draw one of the 2^52 midpoints of equal parts of (0, 1)."""
+        self.position = (self.position + self.increment) & _WORD
+        return ((_mix(self.position) >> 12) + 0.5) / 2**52
+
+    def normal(self):
+        """Draw a standard normal: one coordinate of a point in the unit disc, stretched."""
+        while True:
+            x, y = 2 * self.uniform() - 1, 2 * self.uniform() - 1
+            square = x * x + y * y
+            if 0 < square < 1:
+                return x * math.sqrt(-2 * math.log(square) / square)
+
+    def log_gamma(self, shape):
+        """Draw log G(shape); below one as log G(shape + 1) + log(U) / shape."""
+        if shape < 1:
+            boost = math.log(self.uniform()) / shape
+            return self._log_gamma_above_one(shape + 1) + boost
+        return self._log_gamma_above_one(shape)
+
+    def _log_gamma_above_one(self, shape):
+        d = shape - 1 / 3
+        c = 1 / math.sqrt(9 * d)
+        while True:
+            x = self.normal()
+            if 1 + c * x <= 0:
+                continue
+            v = (1 + c * x) * (1 + c * x) * (1 + c * x)
+            u = self.uniform()
+            squeezed = u < 1 - 0.0331 * x * x * x * x
+            if squeezed or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
+                return math.log(d * v)
+
+    def log_beta(self, a, b):
+        """Draw the logarithm of a Beta(a, b) variable from two gammas."""
+        x, y = self.log_gamma(a), self.log_gamma(b)
+        return x - np.logaddexp(x, y)
+
+    def binomial(self, n, p):
+        """Draw Binomial(n, p), by inversion if few successes (or failures) are expected."""
+        if p > 0.5:
+            return n - self.binomial(n, 1 - p)
+        if n <= 0 or p <= 0:
+            return 0
+        if n * p < 10:
+            return self._binomial_by_inversion(n, p)
+        return self._binomial_by_rejection(n, p)
+
+    def _binomial_by_inversion(self, n, p):
+        """Find the first k whose distribution function reaches u."""
+        probability = math.exp(n * math.log1p(-p))
+        u, k = self.uniform(), 0
+        while u > probability and k < n:
+            u -= probability
+            k += 1
+            probability *= p / (1 - p) * (n - k + 1) / k
+        return k
+
+    def _binomial_by_rejection(self, n, p):
+        """Accept k with probability proportional to p(k) / envelope (Hormann, 1993)."""
+        spread = math.sqrt(n * p * (1 - p))
+        b = 1.15 + 2.53 * spread
+        a = -0.0873 + 0.0248 * b + 0.01 * p
+        mode = math.floor((n + 1) * p)
+
+        def log_mass(k):
+            return k * math.log(p / (1 - p)) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+        while True:
+            u, v = self.uniform() - 0.5, self.uniform()
+            us = 0.5 - abs(u)
+            k = math.floor((2 * a / us + b) * u + n * p + 0.5)
+            if not 0 <= k <= n:
+                continue
+            if us >= 0.07 and v <= 0.92 - 4.2 / b:
+                return k
+            height = v * (2.83 + 5.1 / b) * spread / (a / (us * us) + b)
+            if math.log(height) <= log_mass(k) - log_mass(mode):
+                return k
+
+    def multinomial(self, n, weights, total):
+        """Draw how n falls over ``weights`` (K,), by conditional binomials."""
+        draws = np.zeros(len(weights), dtype=np.int64)
+        left = total
+        for k, weight in enumerate(weights):
+            if n == 0:
+                break
+            if left <= weight or k == len(weights) - 1:
+                draws[k] = n if weight > 0 else 0
+            else:
+                draws[k] = self.binomial(n, weight / left)
+            n -= int(draws[k])
+            left -= weight
+        draws[np.argmax(weights)] += n  # only if rounding ran out of weight
+        return draws
+
+    def tables(self, n, concentration):
+        """Draw the number of occupied tables after n customers of a Chinese restaurant."""
+        seats = range(1, int(n))
+        return min(int(n), 1) + sum(
+            self.uniform() * (concentration + s) < concentration for s in seats
+        )
+
+    def choose(self, weights, total):
+        """Draw an index in proportion to ``weights`` (K,), never one of weight zero."""
+        k = np.searchsorted(np.cumsum(weights), self.uniform() * total, side="right")
+        return min(int(k), int(np.flatnonzero(weights)[-1]))
+
+
+# ---------------------------------------------------------------------------- special functions
+
+
+def exp_digamma(x):
+    """Geometric mean of a Gamma(x, 1) variable."""
+    return np.exp(digamma(x))
+
+
+def log_rising(a, n):
+    """Log Gamma(a + n) - log Gamma(a)."""
+    return gammaln(a + n) - gammaln(a)
+
+
+def log_factor(component_counts, shape, rate, spike):
+    """Give log F(c) up to the model's constant, for counts (..., K)."""
+    a = component_counts + shape
+    terms = gammaln(a) - a * np.log(rate)
+    return (terms - np.where(component_counts == 0, np.log1p(-spike), 0.0)).sum(axis=-1)
+
+
+# ----------------------------------------------------------------------- expected counts
+
+
+def _documents(indptr, *arrays):
+    """Yield the number of each document and its part of each array."""
+    for i, (start, stop) in enumerate(pairwise(indptr)):
+        yield i, *(array[start:stop] for array in arrays)
+
+
+def expect(
+    indptr, words, counts, levels, shape, rate, weights, score_shape,
+    geometric_mean, power, n_inner, tolerance,
+):  # fmt: skip
+    """Update the scores and split every count in expectation (spec 4.1, 4.2).
+
+    Returns the new score_shape (I, K), expected loading counts (J, K) and objective (I,).
+    """
+    score_shape = score_shape.copy()
+    loading_counts = np.zeros(weights.shape)
+    objective = np.zeros(len(score_shape))
+    for i, w, n in _documents(indptr, words, counts):
+        alpha, b, a = shape[levels[i]], rate[levels[i]], score_shape[i]
+        converged = False
+        for _ in range(n_inner):
+            split, objective[i] = _expected_split(weights[w], n, alpha, b, a, geometric_mean, power)
+            new = alpha + split.sum(axis=0)
+            change = np.abs(new - a).sum()
+            a[:] = new
+            if converged:
+                break
+            converged = change <= tolerance * new.sum()
+        np.add.at(loading_counts, w, split)
+    return score_shape, loading_counts, objective
+
+
+def _expected_split(weights, n, alpha, b, a, geometric_mean, power):
+    """Split counts n (W,) by weights (W, K); return also the objective of this step."""
+    scores = np.maximum(exp_digamma(a) / b, FLOOR) if geometric_mean else a / b
+    joint = weights * scores**power
+    norm = joint.sum(axis=1, keepdims=True)
+    split = np.divide(n[:, None] * joint, norm, out=np.zeros(joint.shape), where=norm > 0)
+    objective = xlogy(n, norm[:, 0]).sum() / power
+    if geometric_mean:
+        c = split.sum(axis=0)
+        objective += (gammaln(alpha + c) - (alpha + c) * np.log(b) - c * np.log(scores)).sum()
+    else:
+        objective += xlogy(alpha, scores).sum()
+    return split, objective
+
+
+def expect_conditional(
+    indptr, words, counts, levels, shape, rate, spike, log_weights, score_shape, damping,
+    n_inner, tolerance,
+):  # fmt: skip
+    """Structured variational step for scores that may be exactly zero (spec 4.3).
+
+    Returns score_shape, absent and damping (I, K), loading counts (J, K) and objective (I,).
+    """
+    score_shape, damping, absent = score_shape.copy(), damping.copy(), np.zeros(damping.shape)
+    loading_counts = np.zeros(log_weights.shape)
+    objective = np.zeros(len(score_shape))
+    with np.errstate(divide="ignore"):
+        logit_spikes = np.log(spike) - np.log1p(-spike)
+    for i, w, n in _documents(indptr, words, counts):
+        alpha, b, logit_spike = shape[levels[i]], rate[levels[i]], logit_spikes[levels[i]]
+        a, T = score_shape[i], log_weights[w]
+        possible = (T > -np.inf).any(axis=1)
+        T, m = T[possible], n[possible]
+        shares = softmax(T + digamma(a) - np.log(b) - damping[i], axis=1)
+        bound = -np.inf
+        for step in range(n_inner):
+            a, eta, push = _conditional_scores(m, shares, alpha, b, a, logit_spike)
+            for t in range(len(m)):
+                shares[t] = _conditional_shares(t, m, shares, T[t], eta, push)
+            a, eta, push = _conditional_scores(m, shares, alpha, b, a, logit_spike)
+            none, c = np.exp(m @ _log_not(shares)), m @ shares
+            previous, bound = bound, _entropy(shares, T, m)
+            bound += ((c + alpha - a) * eta + gammaln(a) - a * np.log(b) + push * none).sum()
+            if step > 0 and bound - previous <= tolerance * (1 + abs(bound)):
+                break
+        score_shape[i], absent[i], damping[i] = a, -np.expm1(-push) * none, push * none
+        objective[i] = bound if possible.all() else -np.inf
+        np.add.at(loading_counts, w[possible], m[:, None] * shares)
+    return score_shape, absent, damping, loading_counts, objective
+
+
+def _log_not(shares):
+    return np.log1p(-np.minimum(shares, 1 - 1e-15))
+
+
+def _entropy(shares, logits, n):
+    """sum_jk n_j N_jk (logit_jk - log N_jk), nothing where N_jk = 0."""
+    terms = shares * np.where(shares > 0, logits, 0) - xlogy(shares, shares)
+    return (np.reshape(n, (-1, 1)) * terms).sum()
+
+
+def _conditional_scores(n, shares, alpha, b, a, logit_spike):
+    """Best slab a and spike r of each component, in turns; return a, eta and D = -log(1 - r)."""
+
+    def best_push(a):
+        slab = (alpha - a) * digamma(a) + gammaln(a) - gammaln(alpha)
+        return np.logaddexp(0, logit_spike - slab)
+
+    c, log_none = n @ shares, n @ _log_not(shares)
+    push = best_push(a)
+    for _ in range(3):
+        present = np.exp(-push) + np.expm1(-push) * np.expm1(log_none)  # 1 - r S
+        a = alpha + c / present
+        push = best_push(a)
+    return a, digamma(a) - np.log(b), push
+
+
+def _conditional_shares(t, n, shares, T, eta, push):
+    """Move the shares of word t: the stationary equation, or the first half-way step that gains."""
+    old, others = shares[t], np.delete(np.arange(len(n)), t)
+    log_others = n[others] @ _log_not(shares[others])  # log P(no token of another word)
+
+    def part_of_bound(N):
+        return _entropy(N, T + eta, n[t]) + (push * np.exp(log_others + n[t] * _log_not(N))).sum()
+
+    new = softmax(T + eta - push * np.exp(log_others + (n[t] - 1) * _log_not(old)))
+    for attempt in range(40):
+        trial = old + (new - old) * 0.5**attempt
+        if part_of_bound(trial) >= part_of_bound(old):
+            return trial
+    return old
+
+
+def loading_geometry(loading_shape, group_of_word, totals):
+    """Give exp E[log theta_jk] (J, K) under Dirichlet loadings."""
+    return np.maximum(np.exp(digamma(loading_shape) - digamma(totals)[group_of_word]), FLOOR)
+
+
+def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
+    """-KL(q(Theta) || prior) of Dirichlet loadings (spec 4.4)."""
+    prior, prior_totals = gamma[:, None], gamma_totals[:, None]
+    log_theta = digamma(loading_shape) - digamma(totals)[group_of_word]
+    cells = gammaln(loading_shape) - gammaln(prior) + (prior - loading_shape) * log_theta
+    return cells.sum() + (gammaln(prior_totals) - gammaln(totals)).sum()
+
+
+# ------------------------------------------------------------------------------- direct Gibbs
+
+
+def gibbs_sweep(
+    indptr, words, counts, levels, shape, rate, spike, loadings, component_counts,
+    seed, cycle, first_document,
+):  # fmt: skip
+    """Draw the scores given counts, then the split of each count (spec 4.5).
+
+    Returns component_counts and scores (I, K), loading counts (J, K), log fit and log factor (I,).
+    """
+    new_counts = np.zeros_like(component_counts)
+    scores = np.zeros(component_counts.shape)
+    loading_counts = np.zeros(loadings.shape, dtype=np.int64)
+    log_fit = np.zeros(len(scores))
+    for i, w, n in _documents(indptr, words, counts):
+        stream = Stream(seed, SWEEP, cycle, first_document + i)
+        table = zip(component_counts[i], *(x[levels[i]] for x in (shape, rate, spike)), strict=True)
+        log_score = np.array([_draw_log_score(stream, *row) for row in table])
+        scores[i] = _exp(log_score)
+        for j, count in zip(w, n, strict=True):
+            draws, log_mean = _split(stream, count, loadings[j], log_score)
+            new_counts[i] += draws
+            loading_counts[j] += draws
+            log_fit[i] += count * log_mean
+    table = shape[levels], rate[levels], spike[levels]
+    return new_counts, scores, loading_counts, log_fit, log_factor(new_counts, *table)
+
+
+def gibbs_split(indptr, words, counts, loadings, scores, seed, first_document):
+    """Split every count by given loadings and scores; return counts (I, K) and (J, K)."""
+    component_counts = np.zeros(scores.shape, dtype=np.int64)
+    loading_counts = np.zeros(loadings.shape, dtype=np.int64)
+    for i, w, n in _documents(indptr, words, counts):
+        stream = Stream(seed, START, 0, first_document + i)
+        for j, count in zip(w, n, strict=True):
+            draws, _ = _split(stream, count, loadings[j], np.log(np.maximum(scores[i], TINY)))
+            component_counts[i] += draws
+            loading_counts[j] += draws
+    return component_counts, loading_counts
+
+
+def _exp(logs):
+    """As the kernels' exponential, to the last bit."""
+    return np.array([math.exp(x) for x in logs])
+
+
+def _draw_log_score(stream, count, shape, rate, spike):
+    if count == 0 and spike > 0 and stream.uniform() < spike:
+        return -np.inf
+    return stream.log_gamma(count + shape) - math.log(rate)
+
+
+def _split(stream, count, row, log_score):
+    """Split one count over components in proportion to theta_jk l_k; return also log sum_k."""
+    row, top = row.astype(float), log_score.max()
+    weights = row * _exp(log_score - top)
+    if np.cumsum(weights)[-1] <= TINY:  # in logs
+        logits = np.log(np.maximum(row, TINY)) + log_score
+        top = logits.max()
+        weights = _exp(logits - top)
+    total = np.cumsum(weights)[-1]  # left to right
+    if count > FEW:
+        draws = stream.multinomial(int(count), weights, total)
+    else:
+        tokens = [stream.choose(weights, total) for _ in range(count)]
+        draws = np.bincount(tokens, minlength=len(row)).astype(np.int64)
+    return draws, math.log(total) + top
+
+
+def draw_loadings(loading_counts, gamma, seed, cycle):
+    """Draw log Gamma(gamma_j + n_jk, 1), (J, K)."""
+    streams = [Stream(seed, LOADINGS, cycle, j) for j in range(len(gamma))]
+    shapes = gamma[:, None] + loading_counts
+    return np.array([[s.log_gamma(a) for a in row] for s, row in zip(streams, shapes, strict=True)])
+
+
+def augment_scores(component_counts, levels, shape, rate, spike, seed, cycle, first_document):
+    """Draw presence, tables, scores and log u of every document (spec 5.3).
+
+    Returns sums of tables (K,), presences (T, K) by level, scores (K,) and log u (1,).
+    """
+    n_documents, n_components = component_counts.shape
+    tables, scores = np.zeros(n_components, dtype=np.int64), np.zeros(n_components)
+    active, log_beta = np.zeros(shape.shape, dtype=np.int64), np.zeros(1)
+    for i in range(n_documents):
+        stream, level, c = (
+            Stream(seed, AUGMENT, cycle, first_document + i),
+            levels[i],
+            component_counts[i],
+        )
+        for k in range(n_components):
+            a, p = shape[level, k], spike[level, k]
+            if c[k] == 0 and p > 0 and stream.uniform() < p:
+                continue
+            active[level, k] += 1
+            tables[k] += stream.tables(c[k], a)
+            scores[k] += math.exp(stream.log_gamma(c[k] + a)) / rate[level, k]
+        if c.sum() > 0:
+            log_beta += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
+    return tables, active, scores, log_beta
+
+
+def augment_loadings(loading_counts, totals, gamma, gamma_totals, seed, cycle):
+    """Draw tables of every word (J,) and log u of every group (G,), summed over components."""
+    n_words, n_groups = len(gamma), len(gamma_totals)
+    tables, log_beta = np.zeros(n_words, dtype=np.int64), np.zeros(n_groups)
+    for j in range(n_words):
+        stream = Stream(seed, AUGMENT, cycle, -1 - j)
+        tables[j] = sum(stream.tables(n, gamma[j]) for n in loading_counts[j])
+    for g in range(n_groups):
+        stream = Stream(seed, AUGMENT, cycle, -1 - n_words - g)
+        log_beta[g] = sum(stream.log_beta(gamma_totals[g], float(n)) for n in totals[g] if n > 0)
+    return tables, log_beta
+
+
+def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
+    """Sum of log D_gk: the words given their components, loadings integrated out (spec 2.4)."""
+    cells = log_rising(gamma[:, None], loading_counts)
+    return cells.sum() - log_rising(gamma_totals[:, None], group_totals).sum()
+
+
+# ---------------------------------------------------------------------------- collapsed Gibbs
+
+
+def _document_weight(c, shape, rate, spike):
+    """Weight of one more token on each component, scores integrated out."""
+    return (c + shape) / rate * np.where(c == 0, 1 - spike, 1.0)
+
+
+def _tokens(indptr, *arrays, counts):
+    """Document of each token, and the arrays (one entry a stored count) repeated for each token."""
+    documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    stored = slice(indptr[0], indptr[-1])
+    n = counts[stored]
+    return np.repeat(documents, n), *(np.repeat(array[stored], n) for array in arrays)
+
+
+def collapsed_sweep(
+    indptr, words, counts, levels, shape, rate, spike,
+    group_of_word, gamma, gamma_totals, loading_counts, totals, assignments,
+    live, seed, cycle, first_document,
+):  # fmt: skip
+    """Redraw the component of every token given all others (spec 4.6).
+
+    Returns loading counts (J, K), totals (G, K), assignments, the moves (words, from, to) and the
+    log factor (I,). Unless ``live``, the counts are those before the sweep.
+    """
+    n, m, z = loading_counts.copy(), totals.copy(), assignments.copy()
+    c = document_counts(indptr, counts, assignments, loading_counts.shape[1])
+    moves = []
+    streams = [Stream(seed, SWEEP, cycle, first_document + i) for i in range(len(c))]
+    for token, (i, j) in enumerate(zip(*_tokens(indptr, words, counts=counts), strict=True)):
+        g, level, old = group_of_word[j], levels[i], z[token]
+        c[i, old] -= 1
+        n[j, old] -= 1
+        m[g, old] -= 1
+        weights = _document_weight(c[i], shape[level], rate[level], spike[level])
+        weights *= (gamma[j] + n[j]) / (gamma_totals[g] + m[g])
+        new = z[token] = streams[i].choose(weights, weights.sum())
+        home = new if live else old
+        c[i, new] += 1
+        n[j, home] += 1
+        m[g, home] += 1
+        if new != old:
+            moves.append((j, old, new))
+    factors = log_factor(c, shape[levels], rate[levels], spike[levels])
+    return n, m, z, np.array(moves, dtype=np.int64).reshape(-1, 3).T, factors
+
+
+def assign(indptr, words, counts, loadings, scores, seed, first_document):
+    """Draw a component for every token by given loadings and scores."""
+    streams = [Stream(seed, START, 0, first_document + i) for i in range(len(indptr) - 1)]
+    result = []
+    for i, j in zip(*_tokens(indptr, words, counts=counts), strict=True):
+        weights = loadings[j] * scores[i]
+        weights = weights if weights.sum() > 0 else np.ones_like(weights)
+        result.append(streams[i].choose(weights, weights.sum()))
+    return np.array(result, dtype=np.int64)
+
+
+def count_tokens(indptr, words, counts, assignments, n_words, n_components):
+    """Count the tokens of each word and component, (J, K)."""
+    _, tokens = _tokens(indptr, words, counts=counts)
+    result = np.zeros((n_words, n_components), dtype=np.int64)
+    np.add.at(result, (tokens, assignments), 1)
+    return result
+
+
+def apply_moves(moved_words, moved_from, moved_to, group_of_word, loading_counts, totals):
+    """Bring the counts up to date with a list of moves; return loading counts and totals."""
+    loading_counts, totals = loading_counts.copy(), totals.copy()
+    for component, step in ((moved_from, -1), (moved_to, 1)):
+        np.add.at(loading_counts, (moved_words, component), step)
+        np.add.at(totals, (group_of_word[moved_words], component), step)
+    return loading_counts, totals
+
+
+def document_counts(indptr, counts, assignments, n_components):
+    """Count the tokens of each document and component, (I, K)."""
+    (documents,) = _tokens(indptr, counts=counts)
+    result = np.zeros((len(indptr) - 1, n_components), dtype=np.int64)
+    np.add.at(result, (documents, assignments), 1)
+    return result
+
+
+# ----------------------------------------------------------------- one document, fixed loadings
+
+
+class _Document:
+    """The tokens of one document, their components and the conditionals of a Gibbs sampler."""
+
+    def __init__(self, stream, words, counts, shape, rate, spike, loadings):
+        """Place the tokens one after the other, each given those before it."""
+        possible = (loadings[words] > 0).any(axis=1)
+        self.impossible = not possible.all()
+        self.stream, self.table = stream, (shape, rate, spike)
+        self.rows = loadings[np.repeat(words[possible], counts[possible])]
+        self.n_tokens, self.n_components = self.rows.shape
+        self.c = np.zeros(self.n_components, dtype=np.int64)
+        self.z = np.zeros(self.n_tokens, dtype=np.int64)
+        for t in range(self.n_tokens):
+            self._put(t, stream.choose(*self._weights(t)))
+
+    def _weights(self, t):
+        weights = _document_weight(self.c, *self.table) * self.rows[t]
+        return weights, weights.sum()
+
+    def _put(self, t, k):
+        self.z[t] = k
+        self.c[k] += 1
+
+    def set(self, z):
+        """Replace the state."""
+        self.z = z.copy()
+        self.c = np.bincount(z, minlength=self.n_components)
+
+    def sweep(self, order=1):
+        """Redraw every token in turn, forwards (1) or backwards (-1); return its conditionals."""
+        conditionals = np.zeros(self.rows.shape)
+        for t in range(self.n_tokens)[::order]:
+            self.c[self.z[t]] -= 1
+            weights, total = self._weights(t)
+            conditionals[t] = weights / total
+            self._put(t, self.stream.choose(weights, total))
+        return conditionals
+
+    def climb(self):
+        """Put every token where it is most probable; false when none moved."""
+        before = self.z.copy()
+        for t in range(self.n_tokens):
+            self.c[self.z[t]] -= 1
+            self._put(t, np.argmax(self._weights(t)[0]))
+        return (before != self.z).any()
+
+    def log_transition(self, goal):
+        """Log probability that a forward sweep writes ``goal``; the state is left as it is."""
+        z, result = self.z, 0.0
+        self.set(z)
+        for t in range(self.n_tokens):
+            self.c[self.z[t]] -= 1
+            weights, total = self._weights(t)
+            result += math.log(weights[goal[t]] / total)
+            self._put(t, goal[t])
+        self.set(z)
+        return result
+
+    def log_joint(self):
+        """Log p(tokens, components), scores integrated out, up to the model's constant."""
+        chosen = self.rows[np.arange(self.n_tokens), self.z]
+        return log_factor(self.c, *self.table) + np.log(chosen).sum()
+
+
+def _content(words, counts):
+    """Hash a document's words and counts."""
+    result = 0xCBF29CE484222325
+    for pair in zip(words, counts, strict=True):
+        for value in pair:
+            result = ((result ^ int(value)) * 0x100000001B3) & _WORD
+        result ^= result >> 29
+    return result
+
+
+def fold_in(indptr, words, counts, levels, shape, rate, spike, loadings, burn_in, work, seed):
+    """Posterior means of c and of 1(c = 0) given the loadings, by Gibbs, (I, K) each."""
+    means = np.zeros((len(indptr) - 1, loadings.shape[1]))
+    empty = np.zeros_like(means)
+    for i, w, n in _documents(indptr, words, counts):
+        stream = Stream(seed, FOLD_IN, 0, _content(w, n))
+        document = _Document(
+            stream, w, n, shape[levels[i]], rate[levels[i]], spike[levels[i]], loadings
+        )
+        n_draws = min(max(work // max(document.n_tokens, 1), 100), 10_000)
+        for _ in range(burn_in):
+            document.sweep()
+        for _ in range(n_draws):
+            means[i] += document.sweep().sum(axis=0) / n_draws
+            empty[i] += (document.c == 0) / n_draws
+    return means, empty
+
+
+def chib(indptr, words, counts, levels, shape, rate, spike, loadings, work, seed):
+    """Estimate log p of each document (I,), up to the model's constant (spec 6.1).
+
+    p(x, z*) over the mean probability that a sweep from z writes z*, along a chain of states z that
+    runs both ways from a backward sweep of z*.
+    """
+    result = np.full(len(indptr) - 1, -np.inf)
+    for i, w, n in _documents(indptr, words, counts):
+        stream = Stream(seed, EVIDENCE, 0, _content(w, n))
+        document = _Document(
+            stream, w, n, shape[levels[i]], rate[levels[i]], spike[levels[i]], loadings
+        )
+        if document.impossible:
+            continue
+        for _ in range(20):
+            document.sweep()
+        for _ in range(20):
+            if not document.climb():
+                break
+        goal, log_joint = document.z.copy(), document.log_joint()
+        work_per_sweep = max(document.n_tokens * document.n_components, 1)
+        n_sweeps = min(max(work // work_per_sweep, 100), 20_000)
+        place = int(stream.uniform() * n_sweeps)
+        document.sweep(-1)
+        first = document.z.copy()
+        transitions = [document.log_transition(goal)]
+        for order, n_steps in ((1, n_sweeps - 1 - place), (-1, place)):
+            document.set(first)
+            for _ in range(n_steps):
+                document.sweep(order)
+                transitions.append(document.log_transition(goal))
+        result[i] = log_joint - (np.logaddexp.reduce(transitions) - math.log(n_sweeps))
+    return result

@@ -1,0 +1,557 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every compiled kernel equals its NumPy twin, and keeps its counts."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import digamma
+
+from discan.kernels import collapsed, evidence, gibbs, random, reference, special, variational
+
+SIZES = pytest.mark.parametrize("K", [1, 3, 20])
+SPIKES = pytest.mark.parametrize("spike", [0.0, 0.4])
+SEED = np.uint64(2**63 + 11)
+CYCLE, FIRST = 5, 100
+
+
+def close(got, expected, rtol=1e-10, atol=1e-10):
+    """Equal to ten digits; the absolute part is the error of the kernels' digamma."""
+    assert_allclose(got, expected, rtol=rtol, atol=atol)
+
+
+def make_block(K, spike=0.3, dtype=np.int32, seed=0, largest=4, big=True):
+    """Seven documents, two of them empty, in three groups of words at three exposure levels.
+
+    The block starts in the middle of longer arrays, as blocks of a corpus do. With ``big`` some
+    counts are large enough to be split by binomials.
+    """
+    rng = np.random.default_rng([seed, K])
+    n_documents, J, G, T = 7, 12, 3, 3
+    size = (n_documents, J)
+    W = rng.integers(1, largest + 1, size) * (rng.random(size) < 0.5)
+    if big:
+        W[1, 3], W[2, 5], W[2, 6], W[4, 0] = 17, 90, 3000, 16
+    W[0] = W[4, 1:] = 0
+    W[5] = 0
+    rows, words = np.nonzero(W)
+    counts = W[rows, words].astype(dtype)
+    if dtype == np.float64:
+        counts *= rng.uniform(0.3, 1.7, len(counts))
+    indptr = 4 + np.searchsorted(rows, np.arange(n_documents + 1))
+    groups = np.concatenate([np.arange(G), rng.integers(0, G, J - G)]).astype(np.int32)
+    indicator = np.eye(G)[groups].T
+    gamma = rng.uniform(0.2, 1.5, J)
+    loadings = rng.gamma(np.broadcast_to(gamma[:, None], (J, K))) + 1e-9
+    loadings /= (indicator @ loadings)[groups]
+    padding = np.zeros(4, dtype=int)
+    return SimpleNamespace(
+        n_documents=n_documents,
+        n_words=J,
+        head=(
+            indptr.astype(np.int64),
+            np.concatenate([padding, words]).astype(np.int32),
+            np.concatenate([padding + 9, counts]).astype(dtype),
+        ),
+        levels=rng.integers(0, T, n_documents).astype(np.int32),
+        table=(
+            rng.uniform(0.1, 2.0, (T, K)),
+            rng.uniform(0.5, 4.0, (T, K)),
+            np.full((T, K), spike) * rng.uniform(0.5, 1.5, (T, K)),
+        ),
+        groups=groups,
+        indicator=indicator,
+        gamma=gamma,
+        gamma_totals=indicator @ gamma,
+        loadings=loadings,
+        scores=rng.gamma(1.0, size=(n_documents, K)) + 1e-3,
+        score_shape=rng.uniform(0.1, 3.0, (n_documents, K)),
+        n_tokens=int(counts.sum()),
+        rng=rng,
+    )
+
+
+# ---------------------------------------------------------------------------- special functions
+
+
+def test_digamma():
+    x = np.concatenate([np.geomspace(1e-8, 1e8, 2000), np.linspace(0.01, 12, 500)])
+    got = np.array([special.digamma(value) for value in x])
+    assert_allclose(got, digamma(x), rtol=1e-13, atol=2e-11)
+    close([special.exp_digamma(v) for v in x[x > 0.01]], reference.exp_digamma(x[x > 0.01]))
+
+
+@pytest.mark.parametrize("a", [1e-8, 0.3, 5.0, 9.9e5, 1e6, 1e7])
+def test_log_rising(a):
+    for n in (0, 1, 2, 15, 16, 17, 18, 1000):
+        expected = np.log(a + np.arange(n)).sum()
+        assert_allclose(special.log_rising(a, n), expected, rtol=1e-10, atol=2e-7 * (a >= 1e6))
+        assert_allclose(reference.log_rising(a, n), expected, rtol=1e-7, atol=1e-6 * (a > 1e5))
+
+
+# ------------------------------------------------------------------------------ expected counts
+
+
+def run_expect(block, weights, *options, collect=True):
+    score_shape = block.score_shape.copy()
+    loading_counts, objective = np.zeros(weights.shape), np.zeros(block.n_documents)
+    variational.expect(
+        *block.head, block.levels, *block.table[:2], weights, score_shape,
+        loading_counts, objective, *options, collect,
+    )  # fmt: skip
+    return score_shape, loading_counts, objective
+
+
+@SIZES
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("weight_dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("geometric_mean", [True, False])
+@pytest.mark.parametrize("n_inner", [1, 4])
+def test_expect(K, dtype, weight_dtype, geometric_mean, n_inner):
+    block = make_block(K, dtype=dtype)
+    weights = block.loadings.astype(weight_dtype)
+    arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
+    options = (geometric_mean, 1.0, n_inner, 1e-9)
+    got = run_expect(block, weights, *options)
+    for mine, twin in zip(got, reference.expect(*arguments, *options), strict=True):
+        close(mine, twin)
+    # every count is given out, and a document without words goes back to its prior
+    total = np.zeros(block.n_words)
+    inside = slice(block.head[0][0], block.head[0][-1])
+    np.add.at(total, block.head[1][inside], block.head[2][inside])
+    close(got[1].sum(axis=1), total)
+    assert_array_equal(got[0][0], block.table[0][block.levels[0]])
+
+
+@pytest.mark.parametrize("power", [0.5, 0.9])
+@pytest.mark.parametrize("flat", [True, False])
+def test_expect_tempered(power, flat):
+    block = make_block(3)
+    if flat:
+        block.table = (np.zeros_like(block.table[0]), *block.table[1:])
+    weights = block.loadings**power
+    arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
+    options = (False, power, 3, 0.0)
+    for mine, twin in zip(
+        run_expect(block, weights, *options), reference.expect(*arguments, *options), strict=True
+    ):
+        close(mine, twin)
+
+
+@SIZES
+def test_expect_stops_when_converged(K):
+    block = make_block(K)
+    arguments = (*block.head, block.levels, *block.table[:2], block.loadings, block.score_shape)
+    options = (True, 1.0, 300, 1e-6)
+    got = run_expect(block, block.loadings, *options)
+    for mine, twin in zip(got, reference.expect(*arguments, *options), strict=True):
+        close(mine, twin, rtol=1e-8)
+    without = run_expect(block, block.loadings, *options, collect=False)
+    close(without[0], got[0])
+    close(without[2], got[2])
+    assert not without[1].any()
+
+
+@pytest.mark.parametrize("geometric_mean", [True, False])
+def test_expect_with_an_impossible_word(geometric_mean):
+    block = make_block(3)
+    word = block.head[1][block.head[0][2]]
+    weights = block.loadings.copy()
+    weights[word] = 0.0
+    arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
+    options = (geometric_mean, 1.0, 2, 0.0)
+    got = run_expect(block, weights, *options)
+    for mine, twin in zip(got, reference.expect(*arguments, *options), strict=True):
+        close(mine, twin)
+    assert got[2][2] == -np.inf
+    assert not got[1][word].any()
+
+
+def run_conditional(block, log_weights, damping, n_inner, tolerance, collect=True):
+    score_shape, damping = block.score_shape.copy(), damping.copy()
+    absent, loading_counts = np.zeros(damping.shape), np.zeros(log_weights.shape)
+    objective = np.zeros(block.n_documents)
+    variational.expect_conditional(
+        *block.head, block.levels, *block.table, log_weights, score_shape, absent, damping,
+        loading_counts, objective, n_inner, tolerance, collect,
+    )  # fmt: skip
+    return score_shape, absent, damping, loading_counts, objective
+
+
+@SIZES
+@SPIKES
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("n_inner", [1, 2])
+def test_expect_conditional(K, spike, dtype, n_inner):
+    block = make_block(K, spike, dtype, big=False)
+    log_weights = np.log(block.loadings)
+    damping = block.rng.uniform(0.0, 1.0, block.score_shape.shape) * (spike > 0)
+    arguments = (*block.head, block.levels, *block.table, log_weights, block.score_shape, damping)
+    got = run_conditional(block, log_weights, damping, n_inner, -1.0)
+    for mine, twin in zip(
+        got, reference.expect_conditional(*arguments, n_inner, -1.0), strict=True
+    ):
+        close(mine, twin)
+
+
+@SIZES
+@SPIKES
+def test_expect_conditional_at_convergence(K, spike):
+    """Where the bound is flat, halvings may differ by rounding: compare the bound itself."""
+    block = make_block(K, spike)
+    log_weights, damping = np.log(block.loadings), np.zeros(block.score_shape.shape)
+    arguments = (*block.head, block.levels, *block.table, log_weights, block.score_shape, damping)
+    got = run_conditional(block, log_weights, damping, 200, 1e-12)
+    twin = reference.expect_conditional(*arguments, 200, 1e-12)
+    close(got[4], twin[4], rtol=1e-8)
+    without = run_conditional(block, log_weights, damping, 200, 1e-12, collect=False)
+    close(without[4], got[4])
+    assert not without[3].any()
+    if spike == 0.0:
+        plain = run_expect(block, block.loadings, True, 1.0, 2000, 1e-13)
+        close(got[4], plain[2], rtol=1e-8)
+        assert not got[1].any()
+        assert not got[2].any()
+
+
+def test_expect_conditional_bound_rises():
+    block = make_block(4, 0.5)
+    log_weights, damping = np.log(block.loadings), np.zeros(block.score_shape.shape)
+    bounds = [run_conditional(block, log_weights, damping, n, -1.0)[4] for n in range(1, 12)]
+    assert (np.diff(bounds, axis=0) >= -1e-9).all()
+
+
+@SPIKES
+def test_expect_conditional_with_an_impossible_word(spike):
+    block = make_block(3, spike, big=False)
+    word = block.head[1][block.head[0][2]]
+    log_weights = np.log(block.loadings)
+    log_weights[word] = -np.inf
+    damping = np.zeros(block.score_shape.shape)
+    arguments = (*block.head, block.levels, *block.table, log_weights, block.score_shape, damping)
+    got = run_conditional(block, log_weights, damping, 2, -1.0)
+    for mine, twin in zip(got, reference.expect_conditional(*arguments, 2, -1.0), strict=True):
+        close(mine, twin)
+    assert got[4][2] == -np.inf
+    assert all(np.isfinite(x).all() for x in got[:4])
+
+
+@SIZES
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_loading_geometry_and_penalty(K, dtype):
+    block = make_block(K)
+    shape = block.gamma[:, None] + block.rng.gamma(0.5, 20.0, block.loadings.shape)
+    totals = block.indicator @ shape
+    weights = np.empty(shape.shape, dtype=dtype)
+    variational.loading_geometry(shape, block.groups, totals, weights)
+    rtol = 1e-10 if dtype == np.float64 else 1e-6
+    close(weights, reference.loading_geometry(shape, block.groups, totals), rtol)
+    arguments = (shape, block.groups, totals, block.gamma, block.gamma_totals)
+    close(variational.loading_penalty(*arguments), reference.loading_penalty(*arguments))
+
+
+def test_loading_geometry_never_underflows():
+    shape = np.array([[1e-3], [5.0]])
+    totals, groups = shape.sum(axis=0, keepdims=True), np.zeros(2, dtype=np.int32)
+    weights = np.empty((2, 1))
+    variational.loading_geometry(shape, groups, totals, weights)
+    assert weights[0, 0] == reference.FLOOR
+    close(weights, reference.loading_geometry(shape, groups, totals))
+
+
+# -------------------------------------------------------------------------------- direct Gibbs
+
+
+def run_gibbs(block, loadings, component_counts):
+    component_counts = component_counts.copy()
+    scores = np.empty(component_counts.shape)
+    loading_counts = np.zeros(loadings.shape, dtype=np.int64)
+    log_fit, log_factor = np.empty(block.n_documents), np.empty(block.n_documents)
+    gibbs.sweep(
+        *block.head, block.levels, *block.table, loadings, component_counts, scores,
+        loading_counts, log_fit, log_factor, SEED, CYCLE, FIRST,
+    )  # fmt: skip
+    return component_counts, scores, loading_counts, log_fit, log_factor
+
+
+def start_counts(block):
+    """Component counts that are consistent with the data."""
+    component_counts = np.zeros(block.scores.shape, dtype=np.int64)
+    loading_counts = np.zeros(block.loadings.shape, dtype=np.int64)
+    gibbs.split(
+        *block.head, block.loadings, block.scores, component_counts, loading_counts, SEED, FIRST
+    )
+    return component_counts, loading_counts
+
+
+@SIZES
+@SPIKES
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gibbs_sweep(K, spike, dtype):
+    block = make_block(K, spike)
+    loadings = block.loadings.astype(dtype)
+    loadings[2, 0] = 0.0
+    counts, _ = start_counts(block)
+    got = run_gibbs(block, loadings, counts)
+    arguments = (*block.head, block.levels, *block.table, loadings, counts)
+    twin = reference.gibbs_sweep(*arguments, SEED, CYCLE, FIRST)
+    assert_array_equal(got[0], twin[0])
+    assert_array_equal(got[2], twin[2])
+    close(got[1], twin[1], atol=0.0)
+    close(got[3], twin[3])
+    close(got[4], twin[4])
+    lengths = [block.head[2][a:b].sum() for a, b in pairwise(block.head[0])]
+    assert_array_equal(got[0].sum(axis=1), lengths)
+    assert_array_equal(got[0].sum(axis=0), got[2].sum(axis=0))
+    assert not got[0][got[1] == 0].any()
+
+
+def test_gibbs_sweep_in_logs():
+    """Products of loadings and scores that underflow are split, and scored, in logs."""
+    indptr, words = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    n, levels = np.array([4, 40], dtype=np.int32), np.zeros(1, dtype=np.int32)
+    table = np.array([[0.05, 0.05, 0.5]]), np.ones((1, 3)), np.zeros((1, 3))
+    loadings = np.array([[1e-290, 2e-290, 0.0], [1e-295, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    start = np.array([[0, 0, 44]])
+    n_in_logs = 0
+    for seed in np.arange(60, dtype=np.uint64):
+        counts, scores = start.copy(), np.empty((1, 3))
+        loading_counts, (log_fit, log_factor) = np.zeros((3, 3), dtype=np.int64), np.empty((2, 1))
+        gibbs.sweep(
+            indptr, words, n, levels, *table, loadings, counts, scores,
+            loading_counts, log_fit, log_factor, seed, 0, 0,
+        )  # fmt: skip
+        twin = reference.gibbs_sweep(indptr, words, n, levels, *table, loadings, start, seed, 0, 0)
+        assert_array_equal(loading_counts, twin[2])
+        close(scores, twin[1], atol=0.0)
+        close(log_fit, twin[3])
+        possible = loadings[:2] / 1e-300 @ (scores[0] / scores.max()) > 1.0
+        n_in_logs += not possible.all()
+        floored = np.where(possible[:, None], loadings[:2], np.maximum(loadings[:2], 1e-300))
+        close(log_fit[0], n @ (np.log(floored / 1e-300 @ scores[0]) + np.log(1e-300)))
+    assert n_in_logs > 10
+
+
+@SIZES
+def test_gibbs_split(K):
+    block = make_block(K)
+    block.scores[3, 0] = 0.0
+    component_counts, loading_counts = start_counts(block)
+    twin = reference.gibbs_split(*block.head, block.loadings, block.scores, SEED, FIRST)
+    assert_array_equal(component_counts, twin[0])
+    assert_array_equal(loading_counts, twin[1])
+    assert loading_counts.sum() == block.n_tokens
+
+
+@SIZES
+@SPIKES
+def test_log_factor(K, spike):
+    block = make_block(K, spike)
+    counts, _ = start_counts(block)
+    rows = [x[block.levels] for x in block.table]
+    got = [gibbs.log_factor(counts[i], *(x[i] for x in rows)) for i in range(block.n_documents)]
+    close(got, reference.log_factor(counts, *rows))
+
+
+@SIZES
+def test_draw_loadings(K):
+    block = make_block(K)
+    _, counts = start_counts(block)
+    draws = np.empty(counts.shape)
+    gibbs.draw_loadings(counts, block.gamma, draws, SEED, CYCLE)
+    close(draws, reference.draw_loadings(counts, block.gamma, SEED, CYCLE))
+
+
+@SIZES
+@SPIKES
+def test_augment_scores(K, spike):
+    block = make_block(K, spike)
+    counts, _ = start_counts(block)
+    out = np.zeros(K), np.zeros((3, K)), np.zeros(K), np.zeros(1)
+    gibbs.augment_scores(counts, block.levels, *block.table, *out, SEED, CYCLE, FIRST)
+    twin = reference.augment_scores(counts, block.levels, *block.table, SEED, CYCLE, FIRST)
+    assert_array_equal(out[0], twin[0])
+    assert_array_equal(out[1], twin[1])
+    close(out[2], twin[2])
+    close(out[3], twin[3])
+
+
+@SIZES
+def test_augment_loadings(K):
+    block = make_block(K)
+    _, counts = start_counts(block)
+    counts[:2] = 0
+    totals = (block.indicator @ counts).astype(np.int64)
+    tables, log_beta = np.zeros(block.n_words), np.zeros(3)
+    arguments = (counts, totals, block.gamma, block.gamma_totals)
+    gibbs.augment_loadings(*arguments, tables, log_beta, SEED, CYCLE)
+    twin = reference.augment_loadings(*arguments, SEED, CYCLE)
+    assert_array_equal(tables, twin[0])
+    close(log_beta, twin[1])
+    close(gibbs.log_loadings(*arguments), reference.log_loadings(*arguments))
+
+
+# ----------------------------------------------------------------------------- collapsed Gibbs
+
+
+def start_chain(block, dtype=np.int32):
+    """Assignments, loading counts and group totals of a new chain."""
+    K = block.loadings.shape[1]
+    assignments = np.empty(block.n_tokens, dtype=dtype)
+    collapsed.assign(*block.head, block.loadings, block.scores, assignments, SEED, FIRST)
+    counts = np.zeros((block.n_words, K), dtype=np.int32)
+    collapsed.count_tokens(*block.head, assignments, counts)
+    return assignments, counts, (block.indicator @ counts).astype(np.int64)
+
+
+def run_collapsed(block, assignments, counts, totals, live, cycle=CYCLE):
+    """Sweep in place; return the moves (3, M) and log F (I,)."""
+    moves = np.full((3, block.n_tokens), -1)
+    log_factor = np.empty(block.n_documents)
+    n_moved = collapsed.sweep(
+        *block.head, block.levels, *block.table, block.groups, block.gamma, block.gamma_totals,
+        counts, totals, assignments, *moves, log_factor, live, SEED, cycle, FIRST,
+    )  # fmt: skip
+    return moves[:, :n_moved], log_factor
+
+
+@SIZES
+def test_assign_and_count(K):
+    block = make_block(K, big=False)
+    block.loadings[block.head[1][-1]] = 0.0  # an impossible word goes anywhere
+    assignments, counts, _ = start_chain(block)
+    arguments = (*block.head, block.loadings, block.scores)
+    assert_array_equal(assignments, reference.assign(*arguments, SEED, FIRST))
+    expected = reference.count_tokens(*block.head, assignments, *block.loadings.shape)
+    assert_array_equal(counts, expected)
+    got = np.zeros((block.n_documents, K), dtype=np.int64)
+    collapsed.document_counts(block.head[0], block.head[2], assignments, got)
+    expected = reference.document_counts(block.head[0], block.head[2], assignments, K)
+    assert_array_equal(got, expected)
+
+
+@SIZES
+@SPIKES
+@pytest.mark.parametrize("live", [0, 1])
+def test_collapsed_sweep(K, spike, live):
+    block = make_block(K, spike, largest=6, big=False)
+    assignments, counts, totals = start_chain(block)
+    twin = reference.collapsed_sweep(
+        *block.head, block.levels, *block.table, block.groups, block.gamma, block.gamma_totals,
+        counts, totals, assignments, live, SEED, CYCLE, FIRST,
+    )  # fmt: skip
+    moves, log_factor = run_collapsed(block, assignments, counts, totals, live)
+    assert_array_equal(counts, twin[0])
+    assert_array_equal(totals, twin[1])
+    assert_array_equal(assignments, twin[2])
+    assert moves.shape == twin[3].shape
+    if not live:
+        assert_array_equal(moves, twin[3])
+    close(log_factor, twin[4])
+
+
+@SIZES
+@SPIKES
+@pytest.mark.parametrize("live", [0, 1])
+def test_collapsed_counts_stay_true(K, spike, live):
+    block = make_block(K, spike)
+    assignments, counts, totals = start_chain(block, np.uint8)
+    for cycle in range(30):
+        before = counts.copy()
+        moves, log_factor = run_collapsed(block, assignments, counts, totals, live, cycle)
+        if not live:
+            assert_array_equal(counts, before)
+            twin = reference.apply_moves(*moves, block.groups, counts, totals)
+            collapsed.apply_moves(*moves, block.groups, counts, totals)
+            assert_array_equal(counts, twin[0])
+            assert_array_equal(totals, twin[1])
+        recount = reference.count_tokens(*block.head, assignments, *counts.shape)
+        assert_array_equal(counts, recount)
+        assert_array_equal(totals, block.indicator @ recount)
+        c = reference.document_counts(block.head[0], block.head[2], assignments, K)
+        close(log_factor, reference.log_factor(c, *(x[block.levels] for x in block.table)))
+
+
+def test_frozen_documents_are_independent():
+    """Without live counts a document's moves do not depend on the documents before it."""
+    block = make_block(4)
+    assignments, counts, totals = start_chain(block)
+    together = assignments.copy()
+    run_collapsed(block, together, counts.copy(), totals.copy(), 0)
+    indptr, _, n = block.head
+    token = 0
+    for i in range(block.n_documents):
+        length = int(n[indptr[i] : indptr[i + 1]].sum())
+        alone = assignments[token : token + length].copy()
+        moves = np.empty((3, length), dtype=np.int64)
+        collapsed.sweep(
+            indptr[i : i + 2], *block.head[1:], block.levels[i : i + 1], *block.table,
+            block.groups, block.gamma, block.gamma_totals, counts, totals, alone,
+            *moves, np.empty(1), 0, SEED, CYCLE, FIRST + i,
+        )  # fmt: skip
+        assert_array_equal(alone, together[token : token + length])
+        token += length
+
+
+# ------------------------------------------------------------------ one document, fixed loadings
+
+
+@SIZES
+@SPIKES
+def test_fold_in(K, spike):
+    block = make_block(K, spike, largest=2, big=False)
+    block.loadings[block.head[1][block.head[0][2]]] = 0.0  # impossible words are left out
+    arguments = (*block.head, block.levels, *block.table, block.loadings)
+    means, empty = np.zeros((2, block.n_documents, K))
+    evidence.fold_in(*arguments, means, empty, 3, 400, SEED)
+    twin = reference.fold_in(*arguments, 3, 400, SEED)
+    close(means, twin[0])
+    close(empty, twin[1])
+
+
+@SIZES
+@SPIKES
+def test_chib(K, spike):
+    block = make_block(K, spike, largest=2, big=False)
+    arguments = (*block.head, block.levels, *block.table, block.loadings)
+    got = np.empty(block.n_documents)
+    evidence.chib(*arguments, got, 300, SEED)
+    close(got, reference.chib(*arguments, 300, SEED))
+    block.loadings[block.head[1][block.head[0][2]]] = 0.0
+    evidence.chib(*arguments, got, 300, SEED)
+    assert got[2] == -np.inf
+    close(got, reference.chib(*arguments, 300, SEED))
+
+
+def test_a_document_gets_the_same_answer_anywhere():
+    block = make_block(3, 0.3, largest=2, big=False)
+    table = tuple(x[:1] for x in block.table)
+    levels = np.zeros(block.n_documents, dtype=np.int32)
+    together = np.empty(block.n_documents)
+    evidence.chib(*block.head, levels, *table, block.loadings, together, 300, SEED)
+    indptr = block.head[0]
+    for i in range(block.n_documents):
+        alone = np.empty(1)
+        evidence.chib(
+            indptr[i : i + 2], *block.head[1:], levels[:1], *table, block.loadings, alone, 300, SEED
+        )
+        assert alone[0] == together[i]
+
+
+def test_every_public_kernel_has_a_twin():
+    renamed = {
+        "log_gamma_draw": "log_gamma",
+        "sweep": None,
+        "split": "gibbs_split",
+        "open_stream": None,
+    }
+    for module in (random, special, variational, gibbs, collapsed, evidence):
+        for name in module.__all__:
+            if name.isupper():
+                assert getattr(reference, name) == getattr(module, name)
+                continue
+            twin = renamed.get(name, name)
+            home = reference.Stream if module is random else reference
+            assert twin is None or hasattr(home, twin), name
