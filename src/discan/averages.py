@@ -118,4 +118,4 @@ class Averages:
 
 
 def _sd(mean: Array, mean_square: Array) -> Array:
-    return np.sqrt(np.maximum(mean_square - mean**2, 0.0))
+    return np.asarray(np.sqrt(np.maximum(mean_square - mean**2, 0.0)))

@@ -27,7 +27,7 @@ from discan.typing import Array
 __all__ = ["DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
 
 
-class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters
@@ -247,7 +247,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             "bound": the variational lower bound, deterministic, never above the true value.
         """
         check_is_fitted(self, "components_")
-        if not np.all(self.alpha_ > 0):
+        if not np.all(np.asarray(self.alpha_) > 0):
             raise InputError(
                 "maximum likelihood has no prior of the scores, so a document has no probability; "
                 "use score(X), or fit with algorithm='map' or 'variational'"
@@ -282,8 +282,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self, "components_")
         scores = check_array(X, ensure_min_samples=0)
         if scores.shape[1] != len(self.components_):
+            n_components = len(self.components_)
             raise InputError(
-                f"X has {scores.shape[1]} columns; expected {len(self.components_)}, one a component"
+                f"X has {scores.shape[1]} columns; there are {n_components} components"
             )
         return np.asarray(scores @ self.components_)
 

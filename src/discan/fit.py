@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 import time
@@ -18,7 +19,7 @@ from discan.algorithms.base import Clock, Params, Start, Stats
 from discan.averages import Averages
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, Threads
-from discan.errors import InputError
+from discan.errors import InputError, LimitError
 from discan.fitted import Fit, Trace
 from discan.hyperparameters import Hyperprior
 from discan.models import LoadingsPrior, Model
@@ -68,6 +69,7 @@ class Run:
     ) -> None:
         names = frozenset(learn)
         _check_cell(corpus, model, algorithm, names, hyperprior)
+        _check_memory(algorithm.bytes_needed(corpus, len(model.alpha)))
         self.algorithm = algorithm
         self.engine = engine or Threads(1)
         self.seed = np.uint64(seed)
@@ -294,6 +296,18 @@ def _check_cell(
         raise InputError("hyperprior is for the samplers; the other algorithms learn without")
 
 
+def _check_memory(needed: int) -> None:
+    """Refuse what this machine cannot hold before anything is made."""
+    if not hasattr(os, "sysconf"):
+        return
+    present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > present:
+        raise LimitError(
+            f"this fit needs about {needed / 2**30:.1f} GiB and the machine has "
+            f"{present / 2**30:.1f} GiB; use fewer components, or fewer documents or words"
+        )
+
+
 def _start(
     corpus: Corpus, model: Model, prior: LoadingsPrior, init: Any, seed: int, engine: Engine
 ) -> Start:
@@ -307,7 +321,7 @@ def _start(
     if isinstance(init, str):
         raise InputError(f"init={init!r}; use 'random', 'map' or a (K, J) array of components")
     loadings = checked_components(init, prior)
-    n_components = len(model.alpha)  # type: ignore[arg-type]
+    n_components = len(model.alpha)
     if loadings.shape[1] != n_components:
         raise InputError(f"init has {loadings.shape[1]} components; n_components={n_components}")
     words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)

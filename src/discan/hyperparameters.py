@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimate alpha, beta, rho and gamma: from expectations, from counts, or by exact draws (spec 5)."""
+"""Estimate alpha, beta, rho and gamma: from expectations, from counts, by draws (spec 5)."""
 
 from __future__ import annotations
 

@@ -32,11 +32,12 @@ class Registry(Generic[T]):
 
     def find(self, choice: Any) -> T:
         """Return an instance for a name, a class or an instance."""
-        if isinstance(choice, type) and choice in self._classes.values():
-            return choice()
-        if any(isinstance(choice, cls) for cls in self):
-            return choice  # type: ignore[no-any-return]
         if isinstance(choice, str) and choice.lower() in self._classes:
             return self._classes[choice.lower()]()
+        for cls in self:
+            if choice is cls:
+                return cls()
+            if isinstance(choice, cls):
+                return choice
         known = ", ".join(repr(name) for name in self._classes)
         raise InputError(f"{self.kind}={choice!r} is not known; use one of {known}")

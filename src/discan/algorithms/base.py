@@ -18,6 +18,7 @@ from discan.typing import Array
 
 __all__ = ["ALGORITHMS", "Algorithm", "Clock", "Params", "Plan", "Posterior", "Start", "Stats"]
 
+DEFAULT = Hyperprior()
 MAX_LANES = 8
 LANE_BYTES = 2**30  # all lanes together
 
@@ -86,7 +87,7 @@ class Params:
     model: Model
     prior: LoadingsPrior
     learn: frozenset[str] = frozenset()
-    hyperprior: Hyperprior = Hyperprior()
+    hyperprior: Hyperprior = DEFAULT
     loadings: Array | None = None
     loading_shape: Array | None = None
     loading_counts: Array | None = None
@@ -96,7 +97,7 @@ class Params:
     @property
     def n_components(self) -> int:
         """Number of components, K."""
-        return len(self.model.alpha)  # type: ignore[arg-type]
+        return len(self.model.alpha)
 
     @property
     def learns_scores(self) -> bool:
@@ -176,6 +177,11 @@ class Algorithm(ABC):
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """Count the partial sums: a function of the data alone, never of the threads."""
         return max(1, min(MAX_LANES, LANE_BYTES // (8 * corpus.n_words * n_components)))
+
+    def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
+        """Estimate the memory of a fit: states, lanes, averages."""
+        lanes = self.n_lanes(corpus, n_components)
+        return 8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words)
 
     # ---- a cycle ----
 

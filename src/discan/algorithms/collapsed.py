@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,11 +73,16 @@ class Collapsed(Sampler):
         pieces = self.n_rounds * BLOCKS_A_ROUND
         blocks = corpus.blocks_of(min(BLOCK_ENTRIES, max(1, corpus.n_entries // pieces)))
         edges = np.linspace(0, len(blocks), self.n_rounds + 1).astype(int)
-        return [blocks[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]
+        return [blocks[a:b] for a, b in pairwise(edges) if b > a]
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """One lane keeps the exact sweep in order; moves need no sums, so lanes cost nothing."""
         return 1 if self._live(corpus) else BLOCKS_A_ROUND
+
+    def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
+        """Estimate the memory of a fit: assignments and moves, counts, averages."""
+        averages = 8 * n_components * (5 * corpus.n_documents + 3 * corpus.n_words)
+        return 4 * int(corpus.n_tokens) + 4 * n_components * corpus.n_words + averages
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""

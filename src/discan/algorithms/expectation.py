@@ -24,7 +24,7 @@ FOLD_IN_STEPS = 1000
 
 @dataclass
 class ScoreState:
-    """q of a block's documents: Gamma(score_shape, rate), absent with a probability, each (n, K)."""
+    """q of a block's documents: Gamma(score_shape, rate) or absent, each array (n, K)."""
 
     score_shape: Array
     absent: Array

@@ -81,9 +81,10 @@ class MAP(Expectation):
         return params
 
     def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
-        """Log-likelihood and log priors in the log basis, at the parameters of the cycle's start."""
+        """Log-likelihood and log priors in the log basis, where the cycle began."""
         constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
-        row_sums = np.log(np.maximum(before.loadings, 1e-300)).sum(axis=1)  # type: ignore[type-var]
+        assert before.loadings is not None
+        row_sums = np.log(np.maximum(before.loadings, 1e-300)).sum(axis=1)
         return stats.objective + float(constants.sum()) + float(before.prior.gamma @ row_sums)
 
 

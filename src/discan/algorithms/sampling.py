@@ -112,7 +112,8 @@ class Sampler(Algorithm):
         """Log p(W, z), scores and loadings integrated out, at the end of the sweep."""
         prior = before.prior
         words = log_loadings(after.loading_counts, after.totals, prior.gamma, prior.totals)
-        return stats.objective + float(before.model.log_constant(corpus.lengths).sum()) + words
+        constants = before.model.log_constant(corpus.lengths)
+        return stats.objective + float(constants.sum()) + float(words)
 
     def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
         """Gibbs over a document's tokens with its scores integrated out and loadings fixed."""

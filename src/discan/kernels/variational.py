@@ -238,7 +238,7 @@ def _update_word(share, count, row, eta, push, log_none, expected, new, trial):
         new[k] = row[k] + eta[k] - push[k] * others
     _softmax(new)
     fraction = 1.0
-    for attempt in range(40):
+    for _ in range(40):
         gain = 0.0
         for k in range(n_components):
             trial[k] = share[k] + fraction * (new[k] - share[k])
@@ -283,7 +283,7 @@ def loading_geometry(loading_shape, group_of_word, totals, out_weights):
 
 @kernel()
 def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
-    """-KL(q(Theta) || prior) of Dirichlet loadings (spec 4.4). Same as reference.loading_penalty."""
+    """-KL(q(Theta) || prior) of Dirichlet loadings, spec 4.4. Same as reference.loading_penalty."""
     n_groups, n_components = totals.shape
     group_part = np.empty((n_groups, n_components))
     result = 0.0

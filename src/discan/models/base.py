@@ -14,19 +14,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
-from discan.errors import InputError
+from discan.errors import InputError, LimitError
 from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
 
 __all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable"]
+
+
+_MOST_COMPONENTS = 10_000_000
 
 
 class ScoreTable(NamedTuple):
@@ -63,7 +66,7 @@ class Model(ABC):
     hyperparameters: ClassVar[tuple[str, ...]]
     normalised: ClassVar[bool]
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
-    alpha: Array | float | None
+    alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
     # ---- what each model says ----
 
@@ -113,6 +116,10 @@ class Model(ABC):
 
     def prepare(self, n_components: int, corpus: Corpus | None = None) -> Self:
         """Fill in what was not given, check it, and make every hyperparameter a (K,) vector."""
+        if n_components > _MOST_COMPONENTS:
+            raise LimitError(
+                f"n_components={n_components}; at most {_MOST_COMPONENTS} are possible"
+            )
         model = self
         for name in self.hyperparameters:
             value = getattr(model, name)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -23,11 +23,11 @@ __all__ = ["ConditionalGammaPoisson"]
 class ConditionalGammaPoisson(GammaPoisson):
     """Scores l_k = 0 with probability rho_k, else Gamma(alpha_k, rate beta_k); counts as GP."""
 
-    rho: Array | float | None = None
+    rho: Any = None
 
     name = "conditional-gamma-poisson"
     short = "cgp"
-    hyperparameters = ("alpha", "rho", "beta")
+    hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "rho", "beta")
     # a small alpha and a large rho explain the same zeros: keep alpha away from 0
     hyperprior = Hyperprior(alpha=(2.0, 2.0))
 
@@ -48,7 +48,7 @@ class ConditionalGammaPoisson(GammaPoisson):
 
     def log_constant(self, length: Array) -> Array:
         """As GP, times prod_k (1 - rho_k)."""
-        return super().log_constant(length) + np.log1p(-self.rho).sum()
+        return np.asarray(super().log_constant(length) + np.log1p(-self.rho).sum())
 
     def flat(self) -> None:
         """Without its prior nothing is left of the conditional model."""

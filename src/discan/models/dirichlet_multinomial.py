@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -33,11 +34,11 @@ class DirichletMultinomial(Model):
     no part.
     """
 
-    alpha: Array | float | None = None
+    alpha: Any = None
 
     name = "dirichlet-multinomial"
     short = "dm"
-    hyperparameters = ("alpha",)
+    hyperparameters: ClassVar[tuple[str, ...]] = ("alpha",)
     normalised = True
 
     def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
@@ -75,7 +76,7 @@ class DirichletMultinomial(Model):
         """Solve psi(alpha_k) - psi(A) = mean of E[log m_k]."""
         if "alpha" not in learn:
             return self
-        return replace(self, alpha=dirichlet(sums.log_scores / sums.n_documents, self.alpha))  # type: ignore[arg-type]
+        return replace(self, alpha=dirichlet(sums.log_scores / sums.n_documents, self.alpha))
 
     def resample(
         self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode

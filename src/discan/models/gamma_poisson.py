@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -35,23 +35,23 @@ class GammaPoisson(Model):
     A group of exposure 0 is missing; one of exposure 1 without counts was observed to be empty.
     """
 
-    alpha: Array | float | None = None
-    beta: Array | float | None = None
+    alpha: Any = None
+    beta: Any = None
 
     name = "gamma-poisson"
     short = "gp"
-    hyperparameters = ("alpha", "beta")
+    hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
     normalised = False
 
     def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
-        """Alpha as the Dirichlet-multinomial's; beta so that the prior's mean total is the data's."""
+        """Alpha as the Dirichlet-multinomial's; beta gives the prior the data's mean total."""
         if name == "alpha":
             return min(0.5, 5.0 / n_components)
         if corpus is None:
             raise InputError(f"a {self.name} model without data to go by needs beta: give beta=...")
         seen = corpus.total_exposures > 0
         mean_total = corpus.lengths[seen].sum() / max(corpus.total_exposures[seen].sum(), 1e-300)
-        return float(bounded(np.sum(self.alpha) / max(mean_total, 1e-6)))  # type: ignore[arg-type]
+        return float(bounded(np.sum(self.alpha) / max(mean_total, 1e-6)))
 
     def score_table(self, exposure: Array) -> ScoreTable:
         """Gamma(c + alpha, beta + E)."""
@@ -66,7 +66,7 @@ class GammaPoisson(Model):
 
     def log_peak_constant(self, length: Array) -> Array:
         """-sum_k (beta_k + E) l_k, which is -(A + L) at every update."""
-        return -(np.sum(self.alpha) + np.asarray(length))
+        return np.asarray(-(np.sum(self.alpha) + length))
 
     def log_bag(self, corpus: Corpus) -> Array:
         """prod_g e_g^L_g / prod_j w_j!, in logs."""
@@ -88,7 +88,7 @@ class GammaPoisson(Model):
         if {"alpha", "beta"} <= learn:
             alpha = gamma_shape(np.log(mean) - mean_log)
         elif "alpha" in learn:
-            alpha = bounded(inverse_digamma(np.log(beta) + mean_log))  # type: ignore[arg-type]
+            alpha = bounded(inverse_digamma(np.log(beta) + mean_log))
         if "beta" in learn:
             beta = bounded(alpha / mean)
         return replace(self, alpha=alpha, beta=beta)
