@@ -9,6 +9,9 @@ from typing import Any
 _HOMES = {
     "discan.algorithms": ("Collapsed", "Gibbs", "MAP", "MaximumLikelihood", "Variational"),
     "discan.data.corpus": ("Corpus",),
+    "discan.checkpoint": ("resume",),
+    "discan.modelfile": ("load",),
+    "discan.data.readers": ("read",),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
     "discan.estimators": ("DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"),

@@ -72,6 +72,39 @@ class Averages:
             self.draws.loadings.append(loadings)
             self.draws.hyperparameters.append(values)
 
+    # ---- writing down and taking up ----
+
+    def arrays(self) -> dict[str, Array]:
+        """All sums and kept draws by name."""
+        result = {"averages.documents": self._documents, "averages.words": self._words}
+        result |= {f"averages.hyper.{name}": value for name, value in self._hyper.items()}
+        if self.draws is not None:
+            result["draws.component_counts"] = np.array(self.draws.component_counts)
+            result["draws.loadings"] = np.array(self.draws.loadings)
+            for name in self._hyper:
+                values = [draw[name] for draw in self.draws.hyperparameters]
+                result[f"draws.{name}"] = np.array(values)
+        return result
+
+    def restore(self, n_draws: int, arrays: dict[str, Array]) -> None:
+        """Take up sums and draws again."""
+        self.n_draws = n_draws
+        self._documents[...] = arrays["averages.documents"]
+        self._words[...] = arrays["averages.words"]
+        prefix = "averages.hyper."
+        self._hyper = {
+            name.removeprefix(prefix): value
+            for name, value in arrays.items()
+            if name.startswith(prefix)
+        }
+        if "draws.loadings" in arrays:
+            columns = {name: arrays[f"draws.{name}"] for name in self._hyper}
+            self.draws = Draws(
+                list(arrays["draws.component_counts"]),
+                list(arrays["draws.loadings"]),
+                [{name: column[n] for name, column in columns.items()} for n in range(n_draws)],
+            )
+
     # ---- what they say ----
 
     @property

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,13 +17,17 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discan.algorithms import ALGORITHMS, Algorithm
 from discan.algorithms.base import Params, Posterior
+from discan.checkpoint import RunFolder, restore_from
 from discan.data.corpus import Corpus, Layout
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fit import Run, checked_components
+from discan.frames import frame
 from discan.hyperparameters import Hyperprior
 from discan.infer import completion, infer, log_likelihood
+from discan.modelfile import save
 from discan.models import MODELS, LoadingsPrior, Model
+from discan.storage import locked
 from discan.typing import Array
 
 __all__ = ["DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
@@ -68,6 +74,10 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         answer stops the fit.
     progress : bool, optional
         Progress bar on stderr; by default only in a terminal.
+    checkpoint : path, optional
+        Folder to write the run to every ``checkpoint_every`` cycles; after any end, even kill -9,
+        ``discan.resume(folder)`` goes on from there and ends with the same bits.
+    checkpoint_every : int, default=10
 
     Attributes
     ----------
@@ -122,6 +132,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         warm_start: bool = False,
         callback: Callable[[Run], Any] | None = None,
         progress: bool | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = 10,
     ) -> None:
         self.n_components = n_components
         self.model = model
@@ -141,6 +153,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.warm_start = warm_start
         self.callback = callback
         self.progress = progress
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     # ---- fitting ----
 
@@ -153,20 +167,22 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
         """
         corpus = self._corpus(X, reset=True)
-        engine = Threads(n_threads(self.n_jobs))
-        try:
+        with self._threads() as engine, self._run_folder() as folder:
             run = self._run(corpus, engine)
+            if folder is not None and getattr(self, "_resuming", False):
+                restore_from(folder, run)
+            elif folder is not None:
+                folder.begin(self, run)
             run.advance(
                 _whole("max_iter", self.max_iter, 1, allow_none=True),
-                _tolerance(self.tol), self.callback, self.progress,
+                _tolerance(self.tol), self.callback, self.progress, folder,
             )  # fmt: skip
             fit = run.result()
-        finally:
-            engine.close()
         run.engine = Threads(1)
         self._last_run = run if self.warm_start or run.reason == "interrupted" else None
         self._set_params(fit.params, fit.loadings, corpus.layout)
         self.algorithm_ = fit.algorithm
+        self.document_names_ = corpus.document_names
         self.components_sd_ = None if fit.loadings_sd is None else fit.loadings_sd.T.copy()
         self.component_counts_ = fit.component_counts
         self.component_counts_sd_ = fit.component_counts_sd
@@ -180,6 +196,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.settings_ = fit.settings
         self.draws_ = fit.draws
         return self
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
+        check_is_fitted(self, "components_")
+        save(self, path)
 
     @classmethod
     def from_components(cls, components: Any, *, groups: Any = None, **params: Any) -> Self:
@@ -288,6 +309,23 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return np.asarray(scores @ self.components_)
 
+    # ---- tables ----
+
+    def components_frame(self, library: str = "pandas") -> Any:
+        """The components as a data frame, a row a word and a column a component."""
+        check_is_fitted(self, "components_")
+        return frame(
+            library, self.components_.T, self.get_feature_names_out(),
+            "word", self._layout.word_names,
+        )  # fmt: skip
+
+    def scores_frame(self, library: str = "pandas") -> Any:
+        """The scores of the training documents as a data frame, a row a document."""
+        check_is_fitted(self, "scores_")
+        return frame(
+            library, self.scores_, self.get_feature_names_out(), "document", self.document_names_
+        )
+
     # ---- inside ----
 
     def _corpus(self, X: Any, reset: bool) -> Corpus:
@@ -368,6 +406,17 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         with self._threads() as engine:
             return infer(self.algorithm_, self._params, corpus, engine, self._inference_seed())
+
+    @contextmanager
+    def _run_folder(self) -> Iterator[RunFolder | None]:
+        """Hold the run folder for this process, if there is one."""
+        if self.checkpoint is None:
+            yield None
+            return
+        path = Path(self.checkpoint)
+        every = _whole("checkpoint_every", self.checkpoint_every, 1)
+        with locked(path):
+            yield RunFolder(path, every)
 
     def _threads(self) -> Threads:
         return Threads(n_threads(self.n_jobs))

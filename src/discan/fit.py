@@ -34,6 +34,7 @@ log = logging.getLogger("discan")
 START_CYCLES = 20
 
 Callback = Callable[["Run"], Any]
+Checkpoint = Callable[["Run", bool], None]
 
 
 class Run:
@@ -109,11 +110,17 @@ class Run:
         tol: float = 0.0,
         callback: Callback | None = None,
         progress: bool | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
-        """Go on until converged, stopped, or ``max_iter`` cycles are done in all."""
+        """Go on until converged, stopped, or ``max_iter`` cycles are done in all.
+
+        With a checkpoint the run is written down every so often and when it stops; it then also
+        stops for SIGTERM, which is passed on once all is written.
+        """
         plan = self.algorithm.plan(max_iter)
         self.reason = f"all {plan.n_cycles} cycles done"
-        with _deferred_interrupt() as interrupted, progress_bar(plan.n_cycles, progress) as show:
+        signals = [signal.SIGINT] if checkpoint is None else [signal.SIGINT, signal.SIGTERM]
+        with deferred(signals) as asked, progress_bar(plan.n_cycles, progress) as show:
             while self.cycle < plan.n_cycles:
                 self._cycle()
                 if plan.thin and self._is_draw(plan.burn_in, plan.thin):
@@ -122,13 +129,19 @@ class Run:
                 stop = self._stop(tol if not plan.thin else None)
                 if callback is not None and callback(self):
                     stop = stop or "stopped by the callback"
-                if interrupted():
+                if asked():
                     stop = stop or "interrupted"
                     log.warning("interrupted after cycle %d; what there is is kept", self.cycle)
+                if checkpoint is not None:
+                    checkpoint(self, bool(stop) or self.cycle >= plan.n_cycles)
                 if stop:
                     self.reason = stop
                     break
         self.converged = self.converged or (plan.thin > 0 and self.cycle >= plan.n_cycles)
+
+    def refresh(self) -> None:
+        """Recompute what follows from the parameters, after they were set from outside."""
+        self._table = self.params.model.score_table(self.training.exposure_levels)
 
     def result(self) -> Fit:
         """Report what there is."""
@@ -182,7 +195,7 @@ class Run:
         objective = algorithm.objective(before, self.params, total, self.training)
         self.params = algorithm.finish(self.params, total, clock)
         if self.params.model is not before.model:
-            self._table = self.params.model.score_table(self.training.exposure_levels)
+            self.refresh()
         self.cycle += 1
         seconds = time.perf_counter() - began
         past = self.trace.last("seconds") if len(self.trace) else 0.0
@@ -348,20 +361,27 @@ def checked_components(components: Any, prior: LoadingsPrior) -> Array:
 
 
 @contextmanager
-def _deferred_interrupt() -> Any:
-    """Let the first Ctrl-C wait for the end of the cycle; a second one stops at once."""
-    asked = threading.Event()
+def deferred(signals: Sequence[signal.Signals]) -> Any:
+    """Let the first signal wait for the end of the cycle; a second one stops at once.
+
+    SIGINT (Ctrl-C) is taken as a wish to keep what there is; other signals are sent again at the
+    end, to whoever handles them.
+    """
+    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
+        yield lambda: False
         return
 
     def note(signum: int, frame: Any) -> None:
-        if asked.is_set():
+        if received:
             raise KeyboardInterrupt
-        asked.set()
+        received.append(signum)
 
-    before = signal.signal(signal.SIGINT, note)
+    before = {number: signal.signal(number, note) for number in signals}
     try:
-        yield asked.is_set
+        yield lambda: bool(received)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if received and received[0] != signal.SIGINT:
+            os.kill(os.getpid(), received[0])

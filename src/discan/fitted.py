@@ -42,6 +42,10 @@ class Trace:
         at = self.columns.index(column)
         return np.array([row[at] for row in self._rows])
 
+    def table(self) -> Array:
+        """All rows as one array, (cycles, columns)."""
+        return np.array(self._rows, dtype=np.float64).reshape(len(self), len(self.columns))
+
     def last(self, column: str) -> float:
         """Return the latest value of a column."""
         return self._rows[-1][self.columns.index(column)]

@@ -17,7 +17,8 @@ def digamma(x):
         x += 1.0
     r = 1.0 / x
     s = r * r
-    series = s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132)))))
+    series = s * (1 / 132 - s * (691 / 32760))
+    series = s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - series))))
     return result + math.log(x) - 0.5 * r - series
 
 

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every reader shares: opening files safely, guessing formats, building counts."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import logging
+import lzma
+import os
+import zlib
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from discan.data.corpus import Corpus
+from discan.errors import InputError, LimitError, StorageError
+from discan.typing import Array
+
+__all__ = ["READERS", "CountBuilder", "Reader", "Source", "read", "reader"]
+
+log = logging.getLogger("discan")
+
+MAX_UNPACKED = 2**30  # bytes; beyond it a file that shrank a hundredfold is taken for a bomb
+MAX_RATIO = 100
+MAX_LINE = 2**28  # characters
+
+PACKED = (".gz", ".xz", ".bz2", ".zst")
+
+
+class Source:
+    """A file or folder to read, with its decompression and its limits.
+
+    ``name`` is the file's name in lower case without a suffix of compression.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], max_unpacked: int = MAX_UNPACKED) -> None:
+        self.path = Path(path)
+        self.max_unpacked = max_unpacked
+        if not self.path.exists():
+            raise InputError(f"{self.path}: no such file or folder")
+        self.is_folder = self.path.is_dir()
+        self.name = self.path.name.lower()
+        for suffix in PACKED:
+            self.name = self.name.removesuffix(suffix)
+
+    def open(self, path: Path | None = None) -> BinaryIO:
+        """Open for reading bytes, unpacked; the same for another file of the family."""
+        path = path or self.path
+        try:
+            raw: Any = path.open("rb")
+            start = raw.peek(6)
+        except OSError as error:
+            raise StorageError(f"{path}: {error.strerror or error}") from None
+        unpack = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+        if unpack is None:
+            return cast("BinaryIO", raw)
+        limit = max(self.max_unpacked, MAX_RATIO * path.stat().st_size)
+        return cast("BinaryIO", io.BufferedReader(_Limited(unpack(raw), path, limit), 2**16))
+
+    def lines(self, path: Path | None = None) -> Iterator[tuple[int, str]]:
+        """Iterate over (line number from 1, text without its end of line), UTF-8 checked."""
+        path = path or self.path
+        with self.open(path) as stream:
+            number = 0
+            try:
+                for number, line in enumerate(stream, start=1):
+                    if len(line) > MAX_LINE:
+                        raise LimitError(f"{path}, line {number}: longer than {MAX_LINE:,} bytes")
+                    if number == 1:
+                        line = line.removeprefix(b"\xef\xbb\xbf")
+                    yield number, line.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"{path}, line {number}: byte {error.start} is not UTF-8; convert the file to "
+                    "UTF-8 first"
+                ) from None
+            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+                raise InputError(f"{path}: damaged compressed file ({error})") from None
+
+    def head(self, n_bytes: int = 2**14) -> str:
+        """Return the first characters, for guessing; empty for a folder or on any trouble."""
+        if self.is_folder:
+            return ""
+        try:
+            with self.open() as stream:
+                return stream.read(n_bytes).decode("utf-8", errors="replace")
+        except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
+            return ""
+
+    def error(self, line: int, message: str, path: Path | None = None) -> InputError:
+        """Make an error that names the file and the line."""
+        return InputError(f"{path or self.path}, line {line}: {message}")
+
+
+class CountBuilder:
+    """Collect counts document by document; memory grows with what was read, never with a header."""
+
+    def __init__(self, n_words: int | None = None) -> None:
+        self._lengths = array("q")
+        self._words = array("i")
+        self._counts = array("d")
+        self.n_words = n_words
+
+    def add(self, words: Any, counts: Any) -> None:
+        """Add the next document: word numbers from 0 and counts, duplicates welcome."""
+        self._lengths.append(len(words))
+        self._words.extend(words)
+        self._counts.extend(counts)
+
+    def corpus(self, **options: Any) -> Corpus:
+        """Make the corpus; options as for Corpus (groups, names, exposures)."""
+        from scipy import sparse
+
+        words = np.frombuffer(self._words, dtype=np.int32) if len(self._words) else _none(np.int32)
+        counts = np.frombuffer(self._counts) if len(self._counts) else _none(float)
+        indptr = np.concatenate(([0], np.cumsum(np.array(self._lengths, dtype=np.int64))))
+        n_words = self.n_words or (int(words.max()) + 1 if len(words) else 0)
+        shape = (len(self._lengths), n_words)
+        return Corpus(sparse.csr_array((counts, words, indptr), shape=shape), **options)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format: its name, what it is, the endings and a test that tell it, and the function."""
+
+    name: str
+    summary: str
+    endings: tuple[str, ...]
+    sniff: Callable[[Source, str], bool] | None
+    function: Callable[..., Corpus]
+
+
+READERS: dict[str, Reader] = {}
+
+
+def reader(
+    name: str,
+    summary: str,
+    endings: tuple[str, ...] = (),
+    sniff: Callable[[Source, str], bool] | None = None,
+) -> Callable[[Callable[..., Corpus]], Callable[..., Corpus]]:
+    """Register ``function(source, **options) -> Corpus`` under a name; use as a decorator.
+
+    ``sniff(source, head)`` says whether the source looks like this format.
+    """
+
+    def decorate(function: Callable[..., Corpus]) -> Callable[..., Corpus]:
+        READERS[name] = Reader(name, summary, endings, sniff, function)
+        return function
+
+    return decorate
+
+
+def read(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Corpus:
+    """Read a file or folder into a corpus.
+
+    Parameters
+    ----------
+    path : file or folder; .gz, .xz, .bz2 and .zst are unpacked on the way
+    format : name of a reader (``discan.data.readers.READERS``), guessed if not given
+    **options
+        Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
+    """
+    source = Source(path)
+    if format is None:
+        format = guess(source)
+        log.info("%s: read as %s", source.path, format)
+    if format not in READERS:
+        raise InputError(f"format={format!r} is not known; use one of {', '.join(READERS)}")
+    try:
+        return READERS[format].function(source, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" in str(error):
+            raise InputError(f"format {format!r} has no such option: {error}") from None
+        raise
+
+
+def guess(source: Source) -> str:
+    """Guess the format: by what the content looks like among the readers of its ending."""
+    head = source.head()
+    by_ending = [r for r in READERS.values() if r.endings and source.name.endswith(r.endings)]
+    for candidates in (by_ending, list(READERS.values())):
+        for found in candidates:
+            if found.sniff is not None and found.sniff(source, head):
+                return found.name
+    if by_ending:
+        return by_ending[0].name
+    raise InputError(
+        f"{source.path}: cannot tell the format; say which with format=..., one of "
+        f"{', '.join(READERS)}"
+    )
+
+
+class _Limited(io.RawIOBase):
+    """Count unpacked bytes while reading, and stop a decompression bomb."""
+
+    def __init__(self, stream: Any, path: Path, limit: int) -> None:
+        self._stream, self._path, self._limit, self._seen = stream, path, limit, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._stream.read(len(buffer))
+        self._seen += len(part)
+        if self._seen > self._limit:
+            raise LimitError(
+                f"{self._path}: unpacks to more than {self._limit:,} bytes; unpack it yourself if "
+                "you trust it, or raise max_unpacked"
+            )
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _open_zst(raw: Any) -> Any:
+    try:
+        import zstandard  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        raise InputError(
+            "reading .zst files needs the package zstandard: pip install zstandard"
+        ) from None
+    return zstandard.ZstdDecompressor().stream_reader(raw)
+
+
+def _none(dtype: Any) -> Array:
+    return np.empty(0, dtype=dtype)
+
+
+# How a compressed file begins, and what opens it.
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+    b"\x28\xb5\x2f\xfd": _open_zst,
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The corpus that ``discan convert`` wrote."""
+
+from __future__ import annotations
+
+from discan.data.corpus import Corpus
+from discan.data.readers.base import Source, reader
+from discan.data.store import load_corpus
+
+__all__ = ["read_stored"]
+
+
+@reader("discan", "a corpus written by discan convert", endings=(".discan",))
+def read_stored(source: Source) -> Corpus:
+    """Read a stored corpus."""
+    return load_corpus(source.path)

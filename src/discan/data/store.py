@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Keep a corpus on disk in one checksummed file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from discan.data.corpus import Corpus
+from discan.errors import InputError, ModelFileError
+from discan.storage import read_file, write_file
+
+__all__ = ["load_corpus", "save_corpus"]
+
+
+def save_corpus(corpus: Corpus, path: str | os.PathLike[str]) -> None:
+    """Write a corpus to a file."""
+    arrays = {
+        "indptr": corpus.indptr,
+        "words": corpus.words,
+        "counts": corpus.counts,
+        "group_of_word": corpus.layout.group_of_word,
+    }
+    if corpus.exposures is not None:
+        arrays["exposures"] = corpus.exposures
+    header = {
+        "word_names": corpus.layout.word_names,
+        "group_names": corpus.layout.group_names,
+        "document_names": corpus.document_names,
+    }
+    write_file(Path(path), "corpus", header, arrays)
+
+
+def load_corpus(path: str | os.PathLike[str]) -> Corpus:
+    """Read a corpus back; it is checked like any other input."""
+    header, arrays = read_file(Path(path), "corpus")
+    try:
+        from scipy import sparse
+
+        groups = arrays["group_of_word"]
+        shape = (len(arrays["indptr"]) - 1, len(groups))
+        parts = (arrays["counts"], arrays["words"], arrays["indptr"])
+        table = sparse.csr_array(parts, shape=shape)
+        names = {key: header[key] for key in ("document_names", "word_names", "group_names")}
+        return Corpus(table, groups=groups, exposures=arrays.get("exposures"), **names)
+    except (KeyError, TypeError, IndexError, InputError) as error:
+        raise ModelFileError(f"{path}: not a sound corpus ({error})") from None

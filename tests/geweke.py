@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Joint tests of the samplers (Geweke, 2004): two ways to draw (parameters, data) must agree.
+
+Simulator A draws hyperparameters, loadings, scores and counts from the prior, independently.
+Simulator B alternates one cycle of the package's own sampler, given the counts, with new counts
+given the parameters. If the sampler leaves the posterior invariant, both draw from the same joint
+distribution, whatever the data; if it does not, some statistic differs. The cycle is `Run._cycle`
+on a run whose corpus, state and parameters are replaced each time: what is tested is the loop, the
+algorithm, the model and the kernels as they stand.
+
+Arrays: draws n, documents I, words J, components K; counts ``V`` (..., I, J, K).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+import numpy as np
+
+from discan.algorithms import Collapsed, Gibbs
+from discan.algorithms.collapsed import _counts
+from discan.algorithms.gibbs import SplitState
+from discan.data.corpus import Corpus, Layout
+from discan.fit import Run
+from discan.hyperparameters import Hyperprior
+from discan.models import MODELS, LoadingsPrior
+
+N_BATCHES = 50
+K = 2
+
+FIXED = {
+    "alpha": np.array([0.6, 1.7]),
+    "beta": np.array([0.3, 0.8]),
+    "rho": np.array([0.35, 0.15]),
+    "gamma": np.array([0.4, 0.8, 1.3, 0.6]),
+}
+# Of the shapes: beta above 2, so that counts have a mean and do not fill the memory; the others
+# away from 0, where the logarithms of a draw have long tails.
+HYPERPRIOR = Hyperprior(alpha=(2.0, 2.0), beta=(4.0, 3.0), rho=(2.0, 3.0), gamma=(2.0, 2.0))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is tested: model, sampler, plain or grouped, hyperparameters to learn.
+
+    ``symmetric``: gamma is one number for all words.
+    """
+
+    model: str
+    sampler: str
+    grouped: bool
+    learn: tuple[str, ...] = ()
+    symmetric: bool = False
+
+    @cached_property
+    def groups(self):
+        """Group of each word, (J,)."""
+        return np.array([0, 1, 0, 1] if self.grouped else [0, 0, 0, 0], dtype=np.int32)
+
+    @cached_property
+    def indicator(self):
+        """(J, G) table with a one where the group owns the word."""
+        return np.eye(2, dtype=int)[:, : 1 + self.grouped][self.groups]
+
+    @cached_property
+    def together(self):
+        """(J, J) table with a one where two words are of one group."""
+        return self.indicator @ self.indicator.T
+
+    @cached_property
+    def exposures(self):
+        """Exposures (I, G); one group of one document is missing."""
+        return np.array([[1.5, 0.0], [0.6, 2.0]] if self.grouped else [[1.0], [1.0]])
+
+    @cached_property
+    def lengths(self):
+        """Totals (I, G), for "dm"; one is 0."""
+        return np.array([[5, 0], [3, 4]] if self.grouped else [[7], [4]])
+
+    @property
+    def hyperparameters(self):
+        """Names of all hyperparameters of the model."""
+        return (*MODELS.find(self.model).hyperparameters, "gamma")
+
+    def __str__(self):
+        """Name of the test."""
+        parts = [self.model, self.sampler, "groups" if self.grouped else "plain", *self.learn]
+        return "-".join([*parts, "symmetric"] if self.symmetric else parts)
+
+
+# ------------------------------------------------------------------------------ simulation
+
+
+def draw_loadings(cell, shape, rng):
+    """Draw theta (..., J, K), Dirichlet in each group with parameters ``shape``."""
+    draws = rng.standard_gamma(shape)
+    return draws / (cell.together @ draws)
+
+
+def draw_scores(cell, values, c, exposure, rng):
+    """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (spec 3)."""
+    draws = rng.standard_gamma(c + values["alpha"][..., None, :])
+    if cell.model == "dm":
+        return draws / draws.sum(axis=-1, keepdims=True)
+    prior_rate = values["beta"][..., None, :]
+    rate = prior_rate + exposure[:, None]
+    if cell.model == "cgp":
+        rho = values["rho"][..., None, :]
+        unseen = (1 - rho) * (prior_rate / rate) ** values["alpha"][..., None, :]
+        spike = rng.random(draws.shape) < rho / (rho + unseen)
+        draws[spike & (c == 0)] = 0.0
+    return draws / rate
+
+
+def draw_counts(cell, theta, scores, rng):
+    """Draw V (..., I, J, K) given loadings (..., J, K) and scores (..., I, K)."""
+    rates = theta[..., None, :, :] * scores[..., :, None, :]
+    groups = cell.groups
+    if cell.model != "dm":
+        return rng.poisson(cell.exposures[:, groups, None] * rates)
+    V = np.zeros(rates.shape, int)
+    for g, lengths in enumerate(cell.lengths.T):
+        p = rates[..., groups == g, :]
+        flat = p.reshape(*p.shape[:-2], -1)
+        draws = rng.multinomial(lengths, flat / flat.sum(axis=-1, keepdims=True))
+        V[..., groups == g, :] = draws.reshape(p.shape)
+    return V
+
+
+def draw_hyperparameters(cell, n, rng):
+    """Draw those that are learnt from the hyperprior; the others are fixed: name -> (n, size)."""
+    values = {}
+    for name in cell.hyperparameters:
+        size = len(FIXED[name])
+        x, y = getattr(HYPERPRIOR, name)
+        if name not in cell.learn:
+            values[name] = np.tile(FIXED[name], (n, 1))
+        elif name == "rho":
+            values[name] = rng.beta(x, y, (n, size))
+        elif name == "gamma" and cell.symmetric:
+            values[name] = np.repeat(rng.gamma(x, 1 / y, (n, 1)), size, axis=1)
+        else:
+            values[name] = rng.gamma(x, 1 / y, (n, size))
+    return values
+
+
+def simulate_prior(cell, n, rng):
+    """Draw n times from the prior: everything of a record, and the counts V (n, I, J, K)."""
+    values = draw_hyperparameters(cell, n, rng)
+    shape = np.repeat(values["gamma"][..., None], K, axis=-1)
+    theta = draw_loadings(cell, shape, rng)
+    nothing = np.zeros(len(cell.exposures))
+    scores = draw_scores(cell, values, np.zeros((n, len(nothing), K)), nothing, rng)
+    V = draw_counts(cell, theta, scores, rng)
+    record = {"theta": theta, "scores": scores, "c": V.sum(axis=-2), "n": V.sum(axis=-3), **values}
+    # what the package reports as posterior moments has the prior's moments for its mean
+    record |= {
+        "mean_scores": scores, "mean_squares": scores**2, "absent": scores == 0.0,
+        "mean_theta": theta, "mean_theta_squares": theta**2,
+    }  # fmt: skip
+    return record, V
+
+
+class Chain:
+    """Simulator B.
+
+    Parameters
+    ----------
+    cell : Cell
+    seed : int
+    shuffle : bool
+        Put the tokens of each cell of the table into random order, as the theory asks; without it
+        they come sorted by component.
+    """
+
+    def __init__(self, cell, seed, shuffle=True):
+        self.cell, self.shuffle = cell, shuffle
+        self.rng = np.random.default_rng([seed, *str(cell).encode()])
+        self.layout = Layout(len(cell.groups), cell.groups, cell.exposures.shape[1])
+        self.total_exposures = cell.exposures.sum(axis=1)
+        self.levels = {"exposure_levels": np.unique(self.total_exposures)}
+        self.levels["levels"] = np.searchsorted(
+            self.levels["exposure_levels"], self.total_exposures
+        ).astype(np.int32)
+        start, V = simulate_prior(cell, 1, self.rng)
+        values = {name: start[name][0] for name in cell.hyperparameters}
+        gamma = values.pop("gamma")
+        model = replace(MODELS.find(cell.model), **values).prepare(K)
+        self.run = Run(
+            self._corpus(V[0].sum(axis=-1)),
+            model,
+            Gibbs() if cell.sampler == "gibbs" else Collapsed(schedule="exact"),
+            LoadingsPrior.of(float(gamma[0]) if cell.symmetric else gamma, self.layout),
+            learn=cell.learn,
+            hyperprior=HYPERPRIOR,
+            seed=seed,
+        )
+        self._condition_on(V[0], start["theta"][0])
+
+    def record(self, n):
+        """Run n cycles; name -> (n, ...) array."""
+        rows = [self._iterate() for _ in range(n)]
+        record = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        if not self.cell.learn:
+            record |= self._reports(record["c"], record["n"])
+        return record
+
+    def _reports(self, c, n):
+        """Posterior moments of all draws as the package reports them, side by side."""
+        params, levels = self.run.params, np.tile(self.levels["levels"], len(c))
+        moments = params.model.moments(c.reshape(-1, K), self.run._table.rows(levels))
+        mean, square, absent = (np.reshape(moment, c.shape) for moment in moments)
+        columns = np.moveaxis(n, 0, 1)  # columns of the loadings are independent
+        theta, theta_square = (
+            np.moveaxis(moment(columns.reshape(len(columns), -1)).reshape(columns.shape), 0, 1)
+            for moment in (params.prior.mean, params.prior.mean_square)
+        )
+        return {
+            "mean_scores": mean, "mean_squares": square, "absent": absent,
+            "mean_theta": theta, "mean_theta_squares": theta_square,
+        }  # fmt: skip
+
+    def _iterate(self):
+        """One cycle of the sampler, then new counts given what it drew."""
+        cell, run, rng = self.cell, self.run, self.rng
+        run._cycle()
+        params, states = run.params, run.states
+        if cell.sampler == "gibbs":
+            c = np.concatenate([states[block.index].component_counts for block in run.blocks])
+        else:
+            c = np.concatenate([_counts(params, b, states[b.index]) for b in run.blocks])
+        n = np.array(params.loading_counts)
+        values = {**FIXED, **params.model.values(), "gamma": params.prior.gamma}
+        values |= {name: FIXED[name] for name in FIXED if name not in cell.learn}
+        if cell.sampler == "gibbs":
+            theta = params.loadings
+        else:
+            theta = draw_loadings(cell, values["gamma"][:, None] + n, rng)
+        if cell.sampler == "gibbs" and not params.learns_scores:
+            scores = np.concatenate([states[block.index].scores for block in run.blocks])
+            if cell.model == "dm":
+                scores = scores / scores.sum(axis=1, keepdims=True)
+        else:  # a move of their hyperparameters leaves the sampler's own scores behind
+            scores = draw_scores(cell, values, c, self.total_exposures, rng)
+        self._condition_on(draw_counts(cell, theta, scores, rng), theta)
+        return {"theta": theta, "scores": scores, "c": c, "n": n, **values}
+
+    def _corpus(self, W):
+        """Make a corpus of counts (I, J); grouped cells get a block for each document."""
+        documents, words = np.nonzero(W)
+        indptr = np.searchsorted(documents, np.arange(len(W) + 1))
+        corpus = Corpus.assemble(
+            indptr.astype(np.int64), words.astype(np.int32), W[documents, words].astype(np.int32),
+            self.layout, self.cell.exposures,
+        )  # fmt: skip
+        vars(corpus).update(self.levels)  # they stay the same: not worth finding again
+        if self.cell.grouped:
+            corpus.blocks = corpus.blocks_of(1)
+        return corpus
+
+    def _condition_on(self, V, theta):
+        """Replace data and state of the run: a split V (I, J, K) and the loadings."""
+        run = self.run
+        corpus = run.corpus = run.training = self._corpus(V.sum(axis=-1))
+        run.rounds = run.algorithm.rounds(corpus)
+        n = V.sum(axis=0)
+        if self.cell.sampler == "gibbs":
+            c = V.sum(axis=1)
+            run.states = {
+                b.index: SplitState(c[b.start : b.stop].copy(), np.empty((b.stop - b.start, K)))
+                for b in run.blocks
+            }
+            run.params = replace(run.params, loadings=np.ascontiguousarray(theta))
+            return
+        tokens = np.repeat(np.tile(np.arange(K, dtype=np.uint16), V.size // K), V.ravel())
+        if self.shuffle:
+            cells = np.repeat(np.arange(V.size // K), V.sum(axis=-1).ravel())
+            tokens = tokens[np.argsort(cells + self.rng.random(len(cells)))]
+        run.states = {b.index: tokens[b.token_start : b.token_stop].copy() for b in run.blocks}
+        totals = self.cell.indicator.T @ n
+        run.params = replace(run.params, loading_counts=n.astype(np.int32), totals=totals)
+
+
+# ------------------------------------------------------------------------------- statistics
+
+
+def statistics(cell, record):
+    """Statistics of a record: name -> (n,) array.
+
+    With hyperparameters drawn the scores and counts have long tails: their logarithms are taken,
+    and the reported moments are left out.
+    """
+    theta, s, c, n = (record[name] for name in ("theta", "scores", "c", "n"))
+    total = s.sum(axis=-1, keepdims=True)
+    m = s / np.where(total > 0, total, 1.0)
+    p = np.einsum("njk,nik->nij", theta, s)
+    bounded = {
+        "sum theta^2": (theta**2).sum((1, 2)),
+        "sum log theta": np.log(theta + 1e-12).sum((1, 2)),
+        "theta_00": theta[:, 0, 0],
+        "sum m^2": (m**2).sum((1, 2)),
+        "m_00": m[:, 0, 0],
+        "zero scores": (s == 0).sum((1, 2)),
+    }
+    tailed = {
+        "(Theta s)_00": p[:, 0, 0],
+        "(Theta s)_last^2": p[:, -1, -1] ** 2,
+        "<Theta s_0, Theta s_last>": (p[:, 0] * p[:, -1]).sum(1),
+        "sum c^2": (c**2).sum((1, 2)),
+        "sum n^2": (n**2).sum((1, 2)),
+        "tokens": c.sum((1, 2)),
+        "word 0": n[:, 0].sum(1),
+        "sum n theta": (n * theta).sum((1, 2)),
+        "sum c s": (c * s).sum((1, 2)),
+        "sum c^2 by component": (c.sum(1) ** 2 * [1.0, 2.0]).sum(1),
+    }
+    if not cell.learn:
+        tailed |= {
+            "reported scores": record["mean_scores"] @ [1.0, 2.0] @ [1.0, 3.0],
+            "reported squares": record["mean_squares"] @ [1.0, 2.0] @ [1.0, 3.0],
+            "reported absence": record["absent"].sum((1, 2)),
+            "reported theta_00": record["mean_theta"][:, 0, 0],
+            "reported theta^2": record["mean_theta_squares"].sum((1, 2)),
+        }
+        return bounded | tailed
+    hyper = {}
+    for name in cell.learn:
+        for k in range(1 if name == "gamma" and cell.symmetric else record[name].shape[1]):
+            value = record[name][:, k]
+            hyper |= {f"{name}_{k}": value, f"{name}_{k}^2": value**2}
+            hyper[f"log {name}_{k}"] = np.log(value)
+    logs = {f"log(1 + {name})": np.log1p(value) for name, value in tailed.items()}
+    return bounded | logs | hyper
+
+
+@cache
+def prior_statistics(cell, n, seed):
+    """Statistics of simulator A; those of both samplers are the same."""
+    rng = np.random.default_rng([seed, *str(cell).encode()])
+    return statistics(cell, simulate_prior(cell, n, rng)[0])
+
+
+def z_scores(a, b):
+    """Compare independent draws with a chain, by batch means: name -> z."""
+    z = {}
+    for name in a:
+        x, y = np.asarray(a[name], float), np.asarray(b[name], float)
+        if np.ptp(x) < 1e-9 * max(1.0, abs(x[0])):  # a constant: the chain must keep to it
+            z[name] = 0.0 if np.allclose(y, x[0], rtol=1e-9, atol=1e-12) else np.inf
+            continue
+        means = y[: len(y) // N_BATCHES * N_BATCHES].reshape(N_BATCHES, -1).mean(axis=1)
+        variance = x.var() / len(x) + means.var(ddof=1) / N_BATCHES
+        z[name] = (x.mean() - means.mean()) / np.sqrt(variance)
+    return z
+
+
+def joint_test(cell, n, seed, shuffle=True):
+    """Z of every statistic: n draws of each simulator."""
+    pair = replace(cell, sampler="either")
+    a = prior_statistics(pair, n, seed)
+    return z_scores(a, statistics(cell, Chain(cell, seed, shuffle).record(n)))
+
+
+def worst(z):
+    """Name and value of the largest |z|; not a number counts as infinite."""
+    sizes = {name: abs(value) if np.isfinite(value) else np.inf for name, value in z.items()}
+    name = max(sizes, key=sizes.get)
+    return name, sizes[name]

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The joint test has teeth: errors planted in a sampler are found (spec 12.2, reliability S1).
+
+Each test plants one error - in the score table of a model, in the prior of the loadings, in what a
+kernel is given, or in a line of the kernel itself - and asks that the joint test of the cell report
+|z| > 5. A mutant that lives means that the same error could live in the package. The errors are the
+classical ones: an alpha off by one, a token that counts itself, a total that is missing, stale or
+of the wrong group, an index swapped, tokens visited in an order that depends on their components.
+
+A kernel is mutated by replacing a piece of its source, which must occur exactly once: when that
+fails, the kernel was rewritten and the mutation has to be written anew.
+"""
+
+import inspect
+import textwrap
+from dataclasses import replace
+from importlib import import_module
+
+import geweke
+import numba
+import numpy as np
+import pytest
+from geweke import Cell
+
+from discan.algorithms import Gibbs
+from discan.hyperparameters import AugmentedScores
+from discan.models import ConditionalGammaPoisson, DirichletMultinomial, GammaPoisson, LoadingsPrior
+
+COLLAPSED = import_module("discan.algorithms.collapsed")
+GIBBS = import_module("discan.algorithms.gibbs")
+SAMPLING = import_module("discan.algorithms.sampling")
+
+
+def assert_caught(cell, shuffle=True):
+    """Run the joint test, longer and longer, until it finds the error."""
+    for n in (1_500, 6_000, 24_000):
+        name, z = geweke.worst(geweke.joint_test(cell, n, seed=7, shuffle=shuffle))
+        print(f"{cell}: max |z| = {z:.1f} ({name}), n = {n}")
+        if z > 5:
+            return
+    pytest.fail(f"the error was not found: max |z| = {z:.1f} ({name})")
+
+
+def mutated(kernel, *changes):
+    """Compile a kernel with pieces of its source replaced: (old, new), ..."""
+    source = textwrap.dedent(inspect.getsource(kernel.py_func))
+    source = source[source.index("def ") :]
+    for old, new in changes:
+        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times; adapt the test"
+        source = source.replace(old, new)
+    scope = dict(kernel.py_func.__globals__)
+    exec(source, scope)
+    return numba.njit(error_model="numpy")(scope[kernel.py_func.__name__])
+
+
+def with_table(monkeypatch, model, change):
+    """Let ``change(model, table, exposure)`` replace the score table of a model."""
+    original = model.score_table
+    monkeypatch.setattr(
+        model,
+        "score_table",
+        lambda self, exposure: change(self, original(self, exposure), exposure),
+    )
+
+
+# ---------------------------------------------------------------------------- the score table
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "collapsed"])
+def test_rate_without_exposure(monkeypatch, sampler):
+    """The rate beta + 1 instead of beta + E."""
+    with_table(
+        monkeypatch, GammaPoisson,
+        lambda model, table, exposure: table._replace(
+            rate=np.broadcast_to(model.beta + 1.0, table.rate.shape).copy()
+        ),
+    )  # fmt: skip
+    assert_caught(Cell("gp", sampler, True))
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "collapsed"])
+def test_prior_spike(monkeypatch, sampler):
+    """rho in place of rho_hat."""
+    with_table(
+        monkeypatch, ConditionalGammaPoisson,
+        lambda model, table, exposure: table._replace(
+            spike=np.broadcast_to(model.rho, table.rate.shape).copy()
+        ),
+    )  # fmt: skip
+    assert_caught(Cell("cgp", sampler, True))
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "collapsed"])
+def test_alpha_off_by_one(monkeypatch, sampler):
+    with_table(
+        monkeypatch, DirichletMultinomial,
+        lambda model, table, exposure: table._replace(shape=table.shape + 1.0),
+    )  # fmt: skip
+    assert_caught(Cell("dm", sampler, False))
+
+
+def test_swapped_components(monkeypatch):
+    """The alpha of the other component."""
+    with_table(
+        monkeypatch, GammaPoisson,
+        lambda model, table, exposure: table._replace(shape=table.shape[:, ::-1].copy()),
+    )  # fmt: skip
+    assert_caught(Cell("gp", "collapsed", False))
+
+
+def test_swapped_documents(monkeypatch):
+    """The exposure of the other document."""
+    with_table(
+        monkeypatch, GammaPoisson,
+        lambda model, table, exposure: table._replace(rate=table.rate[::-1].copy()),
+    )  # fmt: skip
+    assert_caught(Cell("gp", "collapsed", True))
+
+
+# ------------------------------------------------------------------------------ the loadings
+
+
+def test_gamma_off_by_one_in_gibbs(monkeypatch):
+    """Loadings drawn from Dirichlet(gamma + 1 + n)."""
+    original = GIBBS.draw_loadings
+    monkeypatch.setattr(
+        GIBBS, "draw_loadings", lambda n, gamma, *rest: original(n, gamma + 1.0, *rest)
+    )
+    assert_caught(Cell("gp", "gibbs", False))
+
+
+def test_gamma_off_by_one_in_collapsed(monkeypatch):
+    """The words' weights have gamma + 1 in them, with matching totals."""
+    kernel = COLLAPSED.sweep
+
+    def sweep(*args):
+        args = list(args)
+        args[8], args[9] = args[8] + 1.0, args[9] + np.bincount(args[7])
+        return kernel(*args)
+
+    monkeypatch.setattr(COLLAPSED, "sweep", sweep)
+    assert_caught(Cell("gp", "collapsed", True))
+
+
+def test_normalised_over_all_groups(monkeypatch):
+    """Loadings that sum to one over all words instead of inside each group."""
+    monkeypatch.setattr(LoadingsPrior, "normalise", lambda self, x: x / x.sum(axis=0))
+    assert_caught(Cell("dm", "gibbs", True))
+
+
+def test_stale_loading_counts(monkeypatch):
+    """Loadings drawn from counts to which the new ones were added, not which they replaced."""
+    original = Gibbs.update
+
+    def update(self, params, stats, share, clock):
+        stats.loading_counts = stats.loading_counts + params.loading_counts
+        after = original(self, params, stats, share, clock)
+        return replace(after, loading_counts=stats.loading_counts // 2)
+
+    monkeypatch.setattr(Gibbs, "update", update)
+    assert_caught(Cell("dm", "gibbs", False))
+
+
+def test_swapped_loadings_in_gibbs(monkeypatch):
+    """Counts are split by the loadings of the other component."""
+    kernel = GIBBS.sweep
+    monkeypatch.setattr(
+        GIBBS, "sweep",
+        lambda *args: kernel(*args[:7], np.ascontiguousarray(args[7][:, ::-1]), *args[8:]),
+    )  # fmt: skip
+    assert_caught(Cell("gp", "gibbs", False))
+
+
+# ------------------------------------------------------------------------ lines of the kernels
+
+
+def test_component_sorted_tokens():
+    """Tokens in the order of their components: the scan depends on the state."""
+    assert_caught(Cell("dm", "collapsed", False), shuffle=False)
+
+
+KERNEL_MUTANTS = {
+    "own count in the word's counts": (
+        "dm", False, "(prior + row[old] - (1 - live))", "(prior + row[old] + 1)"
+    ),
+    "own count in the total": (
+        "dm", False, "totals[g, old] - (1 - live))", "totals[g, old] + 1)"
+    ),
+    "own count in the document": (
+        "gp", False,
+        "own = document_weight[old] *",
+        "own = (component_counts[old] + 1 + shape[level, old]) / rate[level, old] *",
+    ),
+    "total of the wrong group": ("gp", True, "inverse[g], gamma[j]", "inverse[0], gamma[j]"),
+    "prior of the wrong group": (
+        "dm", True, "gamma_totals.reshape(-1, 1) + totals", "gamma_totals.sum() + totals"
+    ),
+    "total not brought up to date": (
+        "dm", False, "inverse[g, new] = 1.0 / (gamma_totals[g] + totals[g, new])", "pass"
+    ),
+    "no total at all": ("gp", False, "inverse = 1.0 / (", "inverse = 1.0 + 0.0 * ("),
+    "weight of the new component not brought up to date": (
+        "gp", False,
+        "document_weight[new] = _document_weight(\n                    component_counts[new],",
+        "document_weight[new] = _document_weight(\n                    component_counts[new] - 1,",
+    ),
+    "absence forgotten when a component empties": (
+        "cgp", False,
+        "shape[level, old], rate[level, old], spike[level, old]",
+        "shape[level, old], rate[level, old], 0.0",
+    ),
+    "counts of the wrong word": (
+        "gp", False, "row, group_inverse, prior = loading_counts[j]",
+        "row, group_inverse, prior = loading_counts[j - 1]",
+    ),
+    "prior of the wrong word": ("gp", False, "inverse[g], gamma[j]", "inverse[g], gamma[j - 1]"),
+    "level of the wrong document": ("gp", True, "level = levels[i]", "level = 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", KERNEL_MUTANTS)
+def test_collapsed_kernel(monkeypatch, error):
+    model, grouped, old, new = KERNEL_MUTANTS[error]
+    monkeypatch.setattr(COLLAPSED, "sweep", mutated(COLLAPSED.sweep, (old, new)))
+    assert_caught(Cell(model, "collapsed", grouped))
+
+
+def test_gibbs_kernel_forgets_counts(monkeypatch):
+    """Counts of the last sweep stay in the document's counts of one component."""
+    change = ("component_counts[i, k] = 0", "component_counts[i, k] *= k")
+    monkeypatch.setattr(GIBBS, "sweep", mutated(GIBBS.sweep, change))
+    assert_caught(Cell("gp", "gibbs", False))
+
+
+# -------------------------------------------------------------------- hyperparameter moves
+
+
+def with_sums(monkeypatch, model, **changes):
+    """Change the auxiliary sums that a model's move of hyperparameters gets."""
+    original = model.resample
+
+    def resample(self, learn, sums: AugmentedScores, prior, rng):
+        new = {name: change(sums) for name, change in changes.items()}
+        return original(self, learn, replace(sums, **new), prior, rng)
+
+    monkeypatch.setattr(model, "resample", resample)
+
+
+HYPER_MUTANTS = {
+    "alpha: a table short": (
+        Cell("gp", "collapsed", False, ("alpha",)), GammaPoisson,
+        {"tables": lambda sums: np.maximum(sums.tables - 1, 0)},
+    ),
+    "alpha: exposure 1": (
+        Cell("gp", "gibbs", True, ("alpha",)), GammaPoisson,
+        {"exposure_levels": lambda sums: np.ones_like(sums.exposure_levels)},
+    ),
+    "alpha: no totals": (
+        Cell("dm", "collapsed", False, ("alpha",)), DirichletMultinomial,
+        {"log_beta": lambda sums: 0.0},
+    ),
+    "beta: mean instead of sum": (
+        Cell("gp", "collapsed", False, ("beta",)), GammaPoisson,
+        {"scores": lambda sums: sums.scores / 2},
+    ),
+    "rho: absent and present swapped": (
+        Cell("cgp", "collapsed", False, ("rho",)), ConditionalGammaPoisson,
+        {"active": lambda sums: sums.n_documents - sums.active},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", HYPER_MUTANTS)
+def test_hyperparameter_move(monkeypatch, error):
+    cell, model, changes = HYPER_MUTANTS[error]
+    with_sums(monkeypatch, model, **changes)
+    assert_caught(cell)
+
+
+def test_gamma_move_with_counts_of_other_words(monkeypatch):
+    """Tables drawn with the counts of the words in reverse."""
+    kernel = SAMPLING.augment_loadings
+    monkeypatch.setattr(
+        SAMPLING, "augment_loadings", lambda n, *rest: kernel(n[::-1].copy(), *rest)
+    )
+    assert_caught(Cell("dm", "collapsed", False, ("gamma",)))
+
+
+def test_without_an_error(monkeypatch):
+    """The mutation machinery itself changes nothing: an unchanged copy passes."""
+    monkeypatch.setattr(COLLAPSED, "sweep", mutated(COLLAPSED.sweep))
+    _, z = geweke.worst(geweke.joint_test(Cell("dm", "collapsed", True), 1_500, seed=7))
+    assert z < 5

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Importing discan is light, and every public name loads."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discan
+
+SOURCE = Path(__file__).parents[1] / "src"
+HEAVY = {"pandas", "polars", "plotly", "dask", "sklearn", "numba", "scipy", "rich", "numpy"}
+
+
+def run(code):
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
+def test_import_is_light():
+    loaded = run("import sys, discan; print(*{m.split('.')[0] for m in sys.modules})")
+    assert "discan" in loaded
+    assert not HEAVY & set(loaded)
+
+
+def test_errors_can_be_caught_without_the_rest():
+    loaded = run("import sys, discan; discan.InputError; print(*sys.modules)")
+    assert "numba" not in loaded
+    assert "sklearn" not in loaded
+
+
+def test_fitting_needs_no_extras():
+    loaded = run(
+        "import sys, numpy as np, discan\n"
+        "discan.LDA(2, max_iter=2).fit(np.ones((3, 4), dtype=int))\n"
+        "print(*{m.split('.')[0] for m in sys.modules})"
+    )
+    # scikit-learn itself may load pandas
+    assert not {"polars", "plotly", "dask"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", discan.__all__)
+def test_every_name_loads(name):
+    assert name in dir(discan)
+    value = getattr(discan, name)
+    assert value.__name__ == name
+    assert (value.__doc__ or "").strip()
+
+
+def test_nothing_else():
+    assert "__version__" in dir(discan)
+    assert isinstance(discan.__version__, str)
+    assert sorted(set(discan.__all__)) == list(discan.__all__)
+    assert not hasattr(discan, "nonsense")
+    with pytest.raises(ImportError):
+        exec("from discan import nonsense")
+
+
+def test_star_import():
+    names = run("from discan import *; print(*dir())")
+    assert set(discan.__all__) <= set(names)
