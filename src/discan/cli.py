@@ -151,7 +151,7 @@ def show(
         for c in summarise(load(model), words, documents)
     ]  # fmt: skip
     columns = ("component", "size", "by probability", "by lift", "typical documents")
-    emit(_style(json, csv), "", columns, rows)
+    emit(_style(json, csv), columns, rows)
 
 
 @app.command()
@@ -184,7 +184,7 @@ def transform(
         _write_text(output, to_csv(columns, rows))
         _say(quiet, f"{len(rows):,} documents written to {output}")
         return
-    emit(_style(json, not json), "", columns, rows)
+    emit(_style(json, not json), columns, rows)
 
 
 @app.command()
@@ -208,7 +208,7 @@ def score(
     unigram = _unigram(estimator, corpus)
     rows = [("model", nats, float(np.exp(-nats))), ("unigram", unigram, float(np.exp(-unigram)))]
     columns = ("", "log-likelihood a token (nats)", "perplexity")
-    emit(_style(json, csv), "", columns, rows)
+    emit(_style(json, csv), columns, rows)
 
 
 @app.command()
@@ -223,7 +223,7 @@ def info(
     [b]Example:[/b] discan info model/
     """
     rows = _describe(path, format)
-    emit(_style(json, csv), "", ("what", "value"), rows)
+    emit(_style(json, csv), ("what", "value"), rows)
 
 
 @app.command()
@@ -260,7 +260,7 @@ def datasets(json: Json = False, csv: Csv = False) -> None:
     from discan.data.datasets import DATASETS
 
     rows = [(name, entry.summary) for name, entry in DATASETS.items()]
-    emit(_style(json, csv), "", ("name", "what it is"), rows)
+    emit(_style(json, csv), ("name", "what it is"), rows)
 
 
 @app.command()
@@ -272,7 +272,7 @@ def formats(json: Json = False, csv: Csv = False) -> None:
     from discan.data.readers import READERS
 
     rows = [(r.name, r.summary, " ".join(r.endings)) for r in READERS.values()]
-    emit(_style(json, csv), "", ("format", "what it is", "endings"), rows)
+    emit(_style(json, csv), ("format", "what it is", "endings"), rows)
 
 
 @app.command()
@@ -325,7 +325,7 @@ def main() -> None:
         if os.environ.get("DISCAN_TRACEBACK"):
             raise
         _fail(
-            f"unexpected {type(error).__name__}: {error}; this is a bug in discan, please report it "
+            f"unexpected {type(error).__name__}: {error}; a bug in discan, please report it "
             "(DISCAN_TRACEBACK=1 shows where)"
         )
 
@@ -343,7 +343,7 @@ def _finish(estimator: Any, work: Any, target: Path, quiet: bool, json: bool) ->
         row = (str(target), estimator.n_iter_, estimator.converged_, estimator.stop_reason_,
                estimator.trace_.last("objective"), seconds)  # fmt: skip
         names = ("model", "cycles", "converged", "stopped", "objective", "seconds")
-        emit(Style.JSON, "", names, [row])
+        emit(Style.JSON, names, [row])
     _say(quiet, f"{estimator.n_iter_} cycles in {seconds:.1f} s: {estimator.stop_reason_}")
     _say(quiet, f"model written to {target}; look at it with: discan show {target}")
     if estimator.stop_reason_ == "interrupted":
@@ -463,8 +463,7 @@ def _describe(path: str, format: str | None) -> list[tuple[str, Any]]:
                 ("components", len(estimator.components_)),
                 ("words", estimator.n_features_in_),
                 ("groups", estimator._layout.n_groups),
-                ("documents", len(getattr(estimator, "scores_", None) or ())
-                 if getattr(estimator, "scores_", None) is None else len(estimator.scores_)),
+                ("documents", len(estimator.scores_) if hasattr(estimator, "scores_") else 0),
                 ("cycles", getattr(estimator, "n_iter_", 0)),
                 ("stopped", getattr(estimator, "stop_reason_", "")),
                 ("seed", estimator.settings_.get("seed")),

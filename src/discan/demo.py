@@ -22,7 +22,7 @@ GAP = "   "
 BLOCKS, LETTERS = " ░▒▓█", " .+*#"
 
 
-def main(out: TextIO | None = None) -> None:
+def main(out: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -> None:
     """Fit the digits and print the components, one digit explained, and the held-out score."""
     out = out or sys.stdout
     shades = _shades(out)
@@ -37,7 +37,10 @@ def main(out: TextIO | None = None) -> None:
     )
     began = time.perf_counter()
     estimator = ConditionalGaP(
-        N_COMPONENTS, algorithm=Gibbs(burn_in=80, n_draws=40), random_state=0, progress=False
+        N_COMPONENTS,
+        algorithm=Gibbs(burn_in=burn_in, n_draws=n_draws),
+        random_state=0,
+        progress=False,
     ).fit(counts[~held_out])
     seconds = time.perf_counter() - began
     print(

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from discan.algorithms import ALGORITHMS, Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.checkpoint import RunFolder, restore_from
+from discan.checks import number, shown, whole
 from discan.data.corpus import Corpus, Layout
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
@@ -57,8 +58,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Their priors when a sampler learns them.
     groups : (J,) array, optional
         Group of each column; components are distributions inside each group.
-    init : {"random", "map"} or (K, J) array, default="random"
-        Where to start: at random, from a few cycles of MAP, or from given components.
+    init : {"auto", "random", "map"} or (K, J) array, default="auto"
+        Where to start: at random, from a few cycles of MAP, or from given components. "auto" is
+        random, but MAP for the variational algorithm of the conditional model.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5
@@ -68,7 +70,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or Generator, optional
         Seed. The one that was used is in ``settings_["seed"]``.
     warm_start : bool, default=False
-        Take up the last fit where it stopped, if the data have the same shape.
+        Take up the last fit where it stopped, if data and settings are the same but for
+        ``max_iter``, ``tol``, ``n_jobs``, ``callback`` and ``progress``. A run that was stopped
+        then ends with the bits of an unbroken one.
     callback : callable, optional
         Called after each cycle with the run (``run.cycle``, ``run.trace``, ``run.params``); a true
         answer stops the fit.
@@ -124,7 +128,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         learn: tuple[str, ...] = (),
         hyperprior: Hyperprior | None = None,
         groups: Any = None,
-        init: Any = "random",
+        init: Any = "auto",
         max_iter: int | None = None,
         tol: float = 1e-5,
         n_jobs: int | None = None,
@@ -167,19 +171,20 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
         """
         corpus = self._corpus(X, reset=True)
+        max_iter = None if self.max_iter is None else whole("max_iter", self.max_iter, 1)
+        tol = number("tol", self.tol, "a number, at least 0", 0.0, np.inf)
         with self._threads() as engine, self._run_folder() as folder:
             run = self._run(corpus, engine)
             if folder is not None and getattr(self, "_resuming", False):
                 restore_from(folder, run)
             elif folder is not None:
                 folder.begin(self, run)
-            run.advance(
-                _whole("max_iter", self.max_iter, 1, allow_none=True),
-                _tolerance(self.tol), self.callback, self.progress, folder,
-            )  # fmt: skip
+            run.advance(max_iter, tol, self.callback, self.progress, folder)
             fit = run.result()
         run.engine = Threads(1)
-        self._last_run = run if self.warm_start or run.reason == "interrupted" else None
+        keep = self.warm_start or run.reason == "interrupted"
+        self._last_run = run if keep else None
+        self._last_task = self._task(corpus) if keep else None
         self._set_params(fit.params, fit.loadings, corpus.layout)
         self.algorithm_ = fit.algorithm
         self.document_names_ = corpus.document_names
@@ -214,15 +219,20 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         **params
             Constructor arguments: model, alpha, beta, rho, algorithm, ...
         """
-        matrix = np.asarray(components)
+        try:
+            matrix = np.asarray(components)
+        except ValueError:
+            raise InputError("components must be rows of equal length, (K, J)") from None
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise InputError(f"components have shape {matrix.shape}; expected (K, J)")
         estimator = cls(n_components=matrix.shape[0], groups=groups, **params)
-        layout = Corpus(np.zeros((1, matrix.shape[1])), groups=groups).layout
+        blank = Corpus(np.ones((1, matrix.shape[1])), groups=groups)
+        layout = blank.layout
         estimator._layout = layout
         estimator.n_features_in_ = layout.n_words
         estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
-        model = estimator._model().prepare(matrix.shape[0])
+        used = estimator.algorithm_.uses_prior
+        model = estimator._model().prepare(matrix.shape[0], None if used else blank)
         refusal = estimator.algorithm_.refusal(model, frozenset())
         if refusal:
             raise InputError(refusal)
@@ -286,7 +296,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         perplexity is ``exp(-score)``.
         """
         check_is_fitted(self, "components_")
-        corpus = self._corpus(X, reset=False)
+        corpus = self._countable(X)
         with self._threads() as engine:
             total, tokens = completion(
                 self.algorithm_, self._params, self._loadings, corpus, engine,
@@ -332,6 +342,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Make a checked corpus of X, and compare it with what was fitted."""
         if isinstance(X, Corpus):
             corpus = Corpus.of(X, groups=self.groups)
+            if reset:
+                self.__dict__.pop("feature_names_in_", None)
         elif sparse.issparse(X) or hasattr(type(X), "columns"):
             corpus = Corpus(X, groups=self.groups)
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -366,24 +378,33 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _run(self, corpus: Corpus, engine: Threads) -> Run:
         """Begin a run, or take up the last one."""
         last: Run | None = getattr(self, "_last_run", None)
-        if self.warm_start and last is not None:
-            same = (last.corpus.n_documents, last.corpus.n_words, last.corpus.n_entries)
-            if same == (corpus.n_documents, corpus.n_words, corpus.n_entries):
-                last.engine = engine
-                return last
-        n_components = _whole("n_components", self.n_components, 1)
-        learn = (self.learn,) if isinstance(self.learn, str) else tuple(self.learn)
+        if self.warm_start and last is not None and self._last_task == self._task(corpus):
+            last.engine = engine
+            return last
+        n_components = whole("n_components", self.n_components, 1)
+        learn = (self.learn,) if isinstance(self.learn, str) else self.learn
+        if not isinstance(learn, (tuple, list, set, frozenset)):
+            raise InputError(f"learn={shown(learn)}; give a tuple of names, e.g. ('alpha',)")
+        if self.hyperprior is not None and not isinstance(self.hyperprior, Hyperprior):
+            raise InputError(f"hyperprior={shown(self.hyperprior)}; give a discan.Hyperprior")
         return Run(
             corpus,
             self._model().prepare(n_components, corpus),
             ALGORITHMS.find(self.algorithm),
             LoadingsPrior.of(self.gamma, corpus.layout),
-            learn=learn,
+            learn=tuple(learn),
             hyperprior=self.hyperprior,
             init=self.init,
             seed=_seed(self.random_state),
             engine=engine,
         )
+
+    def _task(self, corpus: Corpus) -> tuple[str, str]:
+        """Name the data and the settings of a fit, to see whether another is the same."""
+        settings = self.get_params(deep=False)
+        for name in ("max_iter", "tol", "n_jobs", "warm_start", "callback", "progress"):
+            settings.pop(name)
+        return corpus.digest, repr({name: _exact(value) for name, value in settings.items()})
 
     def _set_params(self, params: Params, loadings: Array, layout: Layout) -> None:
         self._params = params
@@ -398,14 +419,16 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _infer(self, X: Any) -> Posterior:
         check_is_fitted(self, "components_")
-        corpus = self._corpus(X, reset=False)
-        if self.algorithm_.whole_counts and corpus.counts.dtype.kind != "i":
-            raise InputError(
-                f"algorithm={self.algorithm_.name!r} needs whole counts; round them, or use "
-                "algorithm='variational'"
-            )
+        corpus = self._countable(X)
         with self._threads() as engine:
             return infer(self.algorithm_, self._params, corpus, engine, self._inference_seed())
+
+    def _countable(self, X: Any) -> Corpus:
+        """Make a corpus of new data, of whole counts if tokens are to be drawn."""
+        corpus = self._corpus(X, reset=False)
+        if self.algorithm_.whole_counts:
+            self.algorithm_.check(corpus)
+        return corpus
 
     @contextmanager
     def _run_folder(self) -> Iterator[RunFolder | None]:
@@ -414,7 +437,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             yield None
             return
         path = Path(self.checkpoint)
-        every = _whole("checkpoint_every", self.checkpoint_every, 1)
+        every = whole("checkpoint_every", self.checkpoint_every, 1)
         with locked(path):
             yield RunFolder(path, every)
 
@@ -432,6 +455,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Leave a run that could be taken up again out of pickles and copies."""
         state = dict(super().__getstate__())
         state.pop("_last_run", None)
+        state.pop("_last_task", None)
         return state
 
     def __sklearn_tags__(self) -> Any:
@@ -500,18 +524,9 @@ def _proportions(scores: Array) -> Array:
     return np.where(totals > 0, scores / np.where(totals > 0, totals, 1.0), even)
 
 
-def _whole(name: str, value: Any, least: int, allow_none: bool = False) -> Any:
-    if value is None and allow_none:
-        return None
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise InputError(f"{name}={value!r}; it must be a whole number, at least {least}")
-    return int(value)
-
-
-def _tolerance(tol: Any) -> float:
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0:
-        raise InputError(f"tol={tol!r}; it must be a number, at least 0")
-    return float(tol)
+def _exact(value: Any) -> Any:
+    """Arrays in full, for comparison; anything else as it is."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _seed(random_state: Any) -> int:
@@ -522,7 +537,7 @@ def _seed(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    seed = _whole("random_state", random_state, 0)
+    seed = whole("random_state", random_state, 0)
     if seed >= 2**64:
         raise InputError(f"random_state={seed}; it must be less than 2**64")
     return int(seed)

@@ -22,6 +22,7 @@ from discan.engines import Engine, Threads
 from discan.errors import InputError, LimitError
 from discan.fitted import Fit, Trace
 from discan.hyperparameters import Hyperprior
+from discan.infer import infer
 from discan.models import LoadingsPrior, Model
 from discan.progress import progress_bar
 from discan.typing import Array
@@ -49,8 +50,8 @@ class Run:
     learn : names of the hyperparameters to learn
     hyperprior : Hyperprior, optional
         Their priors for the samplers; the model's own by default.
-    init : {"random", "map"} or (K, J) array
-        Where to start.
+    init : {"auto", "random", "map"} or (K, J) array
+        Where to start; "auto" leaves it to the algorithm.
     seed : int
         Names all random streams.
     """
@@ -64,7 +65,7 @@ class Run:
         *,
         learn: Sequence[str] = (),
         hyperprior: Hyperprior | None = None,
-        init: Any = "random",
+        init: Any = "auto",
         seed: int = 0,
         engine: Engine | None = None,
     ) -> None:
@@ -87,7 +88,7 @@ class Run:
         clock = Clock(self.seed, -1)
         flat_model, flat_prior = algorithm.prepare(model, prior)
         params = Params(flat_model, flat_prior, names, hyperprior or model.hyperprior)
-        start = _start(self.training, model, prior, init, seed, self.engine)
+        start = _start(self.training, model, algorithm, prior, init, seed, self.engine)
         params = algorithm.init_params(params, self.training, start, clock)
         if training is not None:
             rest = np.setdiff1d(np.arange(corpus.n_documents), training)
@@ -258,8 +259,6 @@ class Run:
         averages.end(self.algorithm, self.params)
 
     def _fold_in_all(self, params: Params) -> Any:
-        from discan.infer import infer
-
         return infer(self.algorithm, params, self.corpus, self.engine, self.seed)
 
 
@@ -294,17 +293,10 @@ def _check_cell(
         raise InputError(
             f"learn={sorted(learn - known)}: the {model.name} model has {sorted(known)}"
         )
-    if algorithm.whole_counts and not corpus.integral:
-        at = int(np.argmax(np.rint(corpus.counts) != corpus.counts))
-        row = int(np.searchsorted(corpus.indptr, at, side="right")) - 1
-        raise InputError(
-            f"count {corpus.counts[at]:g} at row {row}, column {corpus.words[at]} is not a whole "
-            f"number; algorithm={algorithm.name!r} draws tokens: round the counts, or use "
-            "algorithm='variational'"
-        )
-    refusal = algorithm.refusal(model, learn) or algorithm.refusal_of(corpus)
+    refusal = algorithm.refusal(model, learn)
     if refusal:
         raise InputError(refusal)
+    algorithm.check(corpus)
     if hyperprior is not None and not algorithm.whole_counts:
         raise InputError("hyperprior is for the samplers; the other algorithms learn without")
 
@@ -322,17 +314,29 @@ def _check_memory(needed: int) -> None:
 
 
 def _start(
-    corpus: Corpus, model: Model, prior: LoadingsPrior, init: Any, seed: int, engine: Engine
+    corpus: Corpus,
+    model: Model,
+    algorithm: Algorithm,
+    prior: LoadingsPrior,
+    init: Any,
+    seed: int,
+    engine: Engine,
 ) -> Start:
     """Turn ``init`` into expected counts and scores."""
+    if isinstance(init, str) and init == "auto":
+        init = algorithm.default_init(model)
     if isinstance(init, str) and init == "random":
         return Start()
     if isinstance(init, str) and init == "map":
         run = Run(corpus, model.relaxed(), MAP(), prior, seed=seed, engine=engine)
         run.advance(START_CYCLES, progress=False)
+        if run.reason == "interrupted":
+            raise KeyboardInterrupt
         return Start(run.params.loading_counts, run.result().scores)
     if isinstance(init, str):
-        raise InputError(f"init={init!r}; use 'random', 'map' or a (K, J) array of components")
+        raise InputError(
+            f"init={init!r}; use 'auto', 'random', 'map' or a (K, J) array of components"
+        )
     loadings = checked_components(init, prior)
     n_components = len(model.alpha)
     if loadings.shape[1] != n_components:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
+from discan.checks import number, shown
+from discan.errors import InputError
 from discan.typing import Array
 
 __all__ = [
@@ -41,6 +43,16 @@ class Hyperprior:
     beta: tuple[float, float] = (1.0, 1.0)
     rho: tuple[float, float] = (1.0, 1.0)
     gamma: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check that each is a pair of numbers, the first above 0."""
+        for field_ in fields(self):
+            pair = getattr(self, field_.name)
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InputError(f"hyperprior {field_.name}={shown(pair)}; it must be two numbers")
+            for value, low in zip(pair, (5e-324, 0.0), strict=True):
+                wanted = "two finite numbers, the first above 0, the second at least 0"
+                number(f"hyperprior {field_.name}", value, wanted, low, 1.7e308)
 
 
 FLAT = Hyperprior(alpha=(1.0, 0.0), beta=(1.0, 0.0), rho=(1.0, 1.0), gamma=(1.0, 0.0))

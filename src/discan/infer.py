@@ -9,6 +9,7 @@ import numpy as np
 
 from discan.algorithms import Algorithm, Variational
 from discan.algorithms.base import Params, Posterior
+from discan.algorithms.sampling import check_tokens
 from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
 from discan.engines import Engine
@@ -49,10 +50,11 @@ def log_likelihood(
     point = replace(params, loadings=loadings, loading_shape=None)
     if method not in ("chib", "bound"):
         raise InputError(f"method={method!r}; use 'chib' or 'bound'")
-    if method == "chib" and corpus.counts.dtype.kind != "i":
+    if method == "chib" and not corpus.integral:
         raise InputError("method='chib' needs whole counts; use method='bound'")
 
     def estimate(block: Block) -> Array:
+        check_tokens(block, "use method='bound'")
         out = np.empty(block.stop - block.start)
         chib(
             block.indptr, block.words, block.counts, block.levels, *table, loadings,

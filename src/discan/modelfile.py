@@ -165,8 +165,9 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
     if header["feature_names"]:
         estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     estimator.document_names_ = _names(header["document_names"])
-    for name in _ARRAYS:
-        setattr(estimator, name, arrays.get(name))
+    if "scores_" in arrays:
+        for name in _ARRAYS:
+            setattr(estimator, name, arrays.get(name))
     for name, value in header["attributes"].items():
         if name not in _PLAIN:
             raise ValueError(f"unknown attribute {name!r}")

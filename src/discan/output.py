@@ -8,13 +8,13 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 __all__ = ["Style", "emit", "plain", "safe_cell", "to_csv"]
 
 
-class Style(str, Enum):
+class Style(StrEnum):
     """How to print."""
 
     TABLE = "table"
@@ -22,23 +22,16 @@ class Style(str, Enum):
     CSV = "csv"
 
 
-def emit(
-    style: Style,
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    extra: Any = None,
-) -> None:
-    """Print rows on stdout; ``extra`` goes along in JSON only."""
-    rows = [list(row) for row in rows]
+def emit(style: Style, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows on stdout."""
+    rows = list(rows)
     if style is Style.JSON:
         records = [dict(zip(columns, row, strict=True)) for row in rows]
-        whole = records if extra is None else {**extra, "rows": records}
-        sys.stdout.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+        sys.stdout.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
     elif style is Style.CSV:
         sys.stdout.write(to_csv(columns, rows))
     else:
-        _print_table(title, columns, rows)
+        _print_table(columns, rows)
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -64,14 +57,12 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _print_table(title: str, columns: Sequence[str], rows: list[list[Any]]) -> None:
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(
-        title=escape(title) if title else None, title_justify="left", box=None, pad_edge=False
-    )
+    table = Table(box=None, pad_edge=False)
     for index, column in enumerate(columns):
         number = bool(rows) and isinstance(rows[0][index], (int, float))
         table.add_column(column, justify="right" if number else "left", overflow="fold")

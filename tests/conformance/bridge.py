@@ -29,7 +29,7 @@ def estimator(prior, theta, groups=None, algorithm="collapsed", seed=7):
     )  # fmt: skip
 
 
-def averaged(method, prior, theta, groups, X, algorithm="collapsed", n_seeds=16):
+def averaged(method, prior, theta, groups, X, algorithm="collapsed", n_seeds=12):
     """Mean over seeds of what ``method`` says of the first document, and its standard error."""
     answers = np.array(
         [

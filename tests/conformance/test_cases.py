@@ -53,9 +53,9 @@ def test_document(kind, model, number):
         np.testing.assert_allclose(ours[name], exact[name], rtol=1e-9, atol=1e-12)
 
     X = table_of(w, groups, exposures)
-    chib, error = averaged("log_likelihood", prior, theta, groups, X, n_seeds=8)
-    assert error < 0.04
-    within(chib, error, exact["logp"])
+    chib, error = averaged("log_likelihood", prior, theta, groups, X, n_seeds=3)
+    assert error < 0.06
+    assert abs(chib - exact["logp"]) < 5 * error + 0.02
     for algorithm in ("variational", "map"):
         if model == "cgp" and algorithm == "map":
             continue
@@ -120,7 +120,7 @@ def test_chain(kind, model, sampler, number):
     exact = oracle.corpus(case.prior, case.W, case.gamma, case.prior.K, **layout)
     corpus, prepared = table_of(case.W, **layout), model_of(case.prior)
     loadings = LoadingsPrior.of(case.gamma, corpus.layout)
-    algorithm = sampler(burn_in=100, n_draws=1500, keep_draws=True)
+    algorithm = sampler(burn_in=100, n_draws=1200, keep_draws=True)
     chain = fit(corpus, prepared, algorithm, loadings, seed=number)
     within(chain.component_counts, batch_error(chain.draws.component_counts), exact["E_c"])
     within(chain.loadings, batch_error(chain.draws.loadings), exact["E_theta"])

@@ -138,7 +138,7 @@ def test_corpus(case):
     model, loadings = model_of(prior), LoadingsPrior.of(inputs["gamma"], corpus.layout)
     bound = fit(corpus, model, Variational(), loadings, max_iter=300, seed=1).trace["objective"]
     assert bound.max() <= golden["logp"] + 1e-9
-    for sampler in (Collapsed(100, 1500, keep_draws=True), Gibbs(100, 1500, keep_draws=True)):
+    for sampler in (Collapsed(100, 1200, keep_draws=True), Gibbs(100, 1200, keep_draws=True)):
         chain = fit(corpus, model, sampler, loadings, seed=1)
         error = batch_error(chain.draws.component_counts)
         assert np.all(np.abs(chain.component_counts - golden["E_c"]) <= 5 * error + 1e-12)
@@ -358,8 +358,11 @@ def test_variational_document_cgp(case):
     # the answer behind the bound; flat there, so the place is known less well than the height
     np.testing.assert_allclose(variational.prob_absent(X)[0], golden["converged_pi"], atol=1e-4)
     np.testing.assert_allclose(variational.transform(X)[0], golden["converged_E_l"], atol=1e-3)
-    # the bound that is reported is the oracle's, at the q that is reported
-    assert bound <= oracle.best_bound(prior, inputs["w"], np.log(inputs["theta"]))["bound"] + 1e-6
+    # and no higher than a general optimiser gets
+    assert (
+        bound
+        <= oracle.best_bound(prior, inputs["w"], np.log(inputs["theta"]), starts=3)["bound"] + 1e-6
+    )
 
 
 @of_kind("variational_full")
@@ -394,26 +397,26 @@ def test_variational_full(case, name):
 @of_kind("nmf_plsi")
 def test_nmf_plsi(case):
     inputs, golden, rel_tol = case["inputs"], case["outputs"], case["rel_tol"]
-    corpus, l = table_of(inputs["W"]), np.array(inputs["l"])
+    corpus, scores = table_of(inputs["W"]), np.array(inputs["l"])
     loadings = LoadingsPrior.of(1.0, corpus.layout)
-    m = l / l.sum(1, keepdims=True)
+    m = scores / scores.sum(1, keepdims=True)
     bag = DirichletMultinomial().log_bag(corpus).sum()
 
-    def start(model, tau, scores):
+    def start(model, tau, first):
         components = np.transpose(inputs["theta"])
         run = Run(corpus, model, MaximumLikelihood(tau=tau), loadings, init=components)
         match(run.params.loadings, inputs["theta"], 1e-14)
-        run.states[0].score_shape[:] = scores
+        run.states[0].score_shape[:] = first
         return run
 
     gp, dm = GammaPoisson(1.0, 1.0).prepare(2), DirichletMultinomial(1.0).prepare(2)
-    run = start(gp, 1.0, l)
+    run = start(gp, 1.0, scores)
     run.advance(1)
     fitted = run.result()
     match(fitted.loadings, golden["nmf_theta"], rel_tol)
     match(fitted.scores, golden["nmf_l"], rel_tol)
     # the reported value takes it that each total is met, as it is after any step
-    lengths, total = corpus.lengths, l.sum(1)
+    lengths, total = corpus.lengths, scores.sum(1)
     before = run.trace["objective"][0] + (lengths + gp.log_total(total, lengths, 1.0)).sum()
     match(before, golden["poisson_loglik_before"], rel_tol)
 
@@ -442,14 +445,14 @@ def test_nmf_plsi(case):
 def test_hyperparameters(case):
     inputs, golden, rel_tol = case["inputs"], case["outputs"], case["rel_tol"]
     c, learn = np.array(inputs["c"]), frozenset({"alpha"})
-    I = len(c)
+    n = len(c)
     start = DirichletMultinomial(inputs["a0"]).prepare(2)
 
     def step(model, hyperprior=FLAT):
         A, lengths = model.alpha.sum(), c.sum(1)
         sums = AugmentedScores(
-            expected_tables(c, model.alpha).sum(0), np.full((1, 2), I), np.zeros(2),
-            -(digamma(lengths + A) - digamma(A)).sum(), I, np.ones(1),
+            expected_tables(c, model.alpha).sum(0), np.full((1, 2), n), np.zeros(2),
+            -(digamma(lengths + A) - digamma(A)).sum(), n, np.ones(1),
         )  # fmt: skip
         return model.resample(learn, sums, hyperprior, Mode())
 
@@ -457,14 +460,14 @@ def test_hyperparameters(case):
     match(step(start).alpha, golden["fixed_point_step"], rel_tol)
     hyperprior = Hyperprior(alpha=(inputs["h0"], inputs["hb"]))
     match(step(start, hyperprior).alpha, golden["fixed_point_step_with_hyperprior"], rel_tol)
-    match(start.log_marginal(c, np.ones(I)).sum(), golden["loglik_at_a0"], rel_tol)
+    match(start.log_marginal(c, np.ones(n)).sum(), golden["loglik_at_a0"], rel_tol)
     best = start
     for _ in range(20_000):
         before, best = best, step(best)
         if np.abs(best.alpha - before.alpha).max() < 1e-12:
             break
     match(best.alpha, golden["alpha_ml"], rel_tol)
-    match(best.log_marginal(c, np.ones(I)).sum(), golden["loglik_at_ml"], rel_tol)
+    match(best.log_marginal(c, np.ones(n)).sum(), golden["loglik_at_ml"], rel_tol)
 
     sample = np.array(inputs["l_sample"])
     gap = np.log(sample.mean()) - np.log(sample).mean()
@@ -479,10 +482,10 @@ def test_hyperparameters(case):
     model = GammaPoisson(inputs["alpha_fixed"], 1.0).prepare(2)
     for _ in range(500):
         scores = model.moments(c, model.score_table(np.ones(1))).mean.sum(0)
-        sums = ExpectedScores(np.zeros(2), scores, np.full(2, float(I)), I)
+        sums = ExpectedScores(np.zeros(2), scores, np.full(2, float(n)), n)
         model = model.maximise(frozenset({"beta"}), sums)
     match(model.beta, golden["beta_ml"], rel_tol)
-    match(model.log_marginal(c, np.ones(I)).sum(), golden["GP_loglik_at_beta_ml"], rel_tol)
+    match(model.log_marginal(c, np.ones(n)).sum(), golden["GP_loglik_at_beta_ml"], rel_tol)
 
 
 # ------------------------------------------------------------------------------------ prediction

@@ -171,7 +171,7 @@ def test_a_cell_works_or_says_why_not(model, algorithm):
 def test_objective_never_falls(model, algorithm, layout, seed, size):
     corpus = data(layout, seed, *size)
     run = start(corpus, model, algorithm, size[2], seed=seed)
-    run.advance(30)
+    run.advance(20)
     rises(run.trace["objective"])
 
 
@@ -185,7 +185,7 @@ def test_bound_never_falls_while_learning(model, algorithm, layout):
         uneven = [np.linspace(0.2, 1.0, corpus.n_words)] if learn == {"gamma"} else []
         for gamma in (0.5, *uneven):
             run = start(corpus, model, algorithm, 3, learn=tuple(learn), gamma=gamma)
-            run.advance(15)
+            run.advance(12)
             try:
                 rises(run.trace["objective"])
             except AssertionError as error:
@@ -251,23 +251,19 @@ def test_gamma_poisson_iterates_as_dirichlet_multinomial(algorithm, layout):
     )
 
 
-@LAYOUTS
+@pytest.mark.parametrize("layout", ["plain", "groups"])
 def test_plsi_step_is_nmf_step(layout):
-    if layout == "exposures":
-        corpus = data("groups").with_counts(data("groups").counts.astype(float), None)
-    else:
-        corpus = data(layout)
-    runs = [
-        start(corpus, model, MaximumLikelihood()) for model in (DirichletMultinomial, GammaPoisson)
-    ]
+    corpus = data(layout)
+    models = (DirichletMultinomial, GammaPoisson)
+    runs = [start(corpus, model, MaximumLikelihood()) for model in models]
     for _ in range(5):
         for run in runs:
             run.advance(run.cycle + 1)
         plsi, nmf = (run.result() for run in runs)
         np.testing.assert_allclose(nmf.loadings, plsi.loadings, rtol=1e-9, atol=1e-300)
         per_exposure = corpus.lengths / corpus.total_exposures
-        l = per_exposure[:, None] * plsi.scores
-        np.testing.assert_allclose(nmf.scores, l, rtol=1e-9, atol=1e-300)
+        scores = per_exposure[:, None] * plsi.scores
+        np.testing.assert_allclose(nmf.scores, scores, rtol=1e-9, atol=1e-300)
 
 
 @pytest.mark.parametrize(
@@ -479,7 +475,7 @@ def test_a_document_alone_gets_the_same_bits(model, algorithm, layout):
     for i in (0, 1, 7, corpus.n_documents - 1):
         alone = estimator.transform(corpus.select(slice(i, i + 1)))
         np.testing.assert_array_equal(alone[0], together[i])
-    if not isinstance(algorithm, MaximumLikelihood):
+    if layout == "exposures" and not isinstance(algorithm, MaximumLikelihood):
         for method in ("bound", "chib"):
             few = corpus.select(slice(1, 4))
             one = corpus.select(slice(2, 3))
@@ -502,13 +498,13 @@ def test_fit_transform_is_fit_then_transform(model, algorithm):
 @pytest.mark.parametrize("model", [GammaPoisson, ConditionalGammaPoisson], ids=label)
 @pytest.mark.parametrize("loadings", ["dirichlet", "point"])
 def test_learnt_rate_has_a_closed_form(model, loadings):
-    """Canny: beta_k = alpha_k E / mean c_k when all exposures are E (presence-weighted if absent)."""
+    """Canny: beta_k = alpha_k E / mean c_k if all exposures are E (over documents that have k)."""
     corpus = data("groups", n_documents=20)
     alpha = np.array([0.4, 0.8, 1.3])
     prior = LoadingsPrior.of(0.5, corpus.layout)
     chosen = model(alpha=alpha).prepare(3, corpus)
     run = Run(corpus, chosen, Variational(loadings=loadings), prior, learn=("beta",), seed=3)
-    run.advance(800)
+    run.advance(400)
     answer = run.result()
     present = (1.0 - answer.absent).sum(0)
     expected = alpha * corpus.n_groups * present / answer.component_counts.sum(0)
@@ -520,13 +516,13 @@ def test_learnt_rate_has_a_closed_form(model, loadings):
 def test_learnt_shape_solves_its_equation(loadings, layout):
     corpus = data(layout, n_documents=40)
     algorithm = Variational(loadings=loadings)
-    dm = fitted("dm", algorithm, corpus, learn=("alpha",), max_iter=400)
+    dm = fitted("dm", algorithm, corpus, learn=("alpha",), max_iter=200)
     a = dm.alpha_ + dm.component_counts_
     eta = digamma(a) - digamma(a.sum(1, keepdims=True))
     left = digamma(dm.alpha_) - digamma(dm.alpha_.sum())
     np.testing.assert_allclose(left, eta.mean(0), rtol=1e-4)
 
-    gp = fitted("gp", algorithm, corpus, learn=("alpha", "beta"), max_iter=400)
+    gp = fitted("gp", algorithm, corpus, learn=("alpha", "beta"), max_iter=200)
     a = gp.alpha_ + gp.component_counts_
     rate = gp.beta_ + corpus.total_exposures[:, None]
     mean, eta = (a / rate).mean(0), (digamma(a) - np.log(rate)).mean(0)

@@ -77,7 +77,7 @@ def test_sampler_long(cell):
 
 @pytest.mark.parametrize("cell", LEARNING_SHORT, ids=str)
 def test_hyperparameters(cell):
-    check(cell, 10_000, seed=3)
+    check(cell, 6_000, seed=3)
 
 
 @pytest.mark.slow

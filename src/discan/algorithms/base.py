@@ -140,12 +140,14 @@ def _sum(a: Any, b: Any) -> Any:
 class Algorithm(ABC):
     """A way to estimate: a frozen bundle of options.
 
-    Class attributes: ``name``, ``short`` name; ``whole_counts``, whether it needs whole numbers.
+    Class attributes: ``name``, ``short`` name; ``whole_counts``, whether it needs whole
+    numbers; ``uses_prior``, whether the priors matter to it.
     """
 
     name: ClassVar[str]
     short: ClassVar[str]
     whole_counts: ClassVar[bool] = False
+    uses_prior: ClassVar[bool] = True
     max_iter: ClassVar[int] = 200
 
     # ---- doors ----
@@ -154,9 +156,12 @@ class Algorithm(ABC):
         """Say in a sentence why this cell makes no sense and what to use; None if it does."""
         return None
 
-    def refusal_of(self, corpus: Corpus) -> str | None:
-        """Say why this corpus cannot be used; None if it can."""
-        return None
+    def check(self, corpus: Corpus) -> None:
+        """Raise an error if this corpus cannot be used."""
+
+    def default_init(self, model: Model) -> str:
+        """Where to start when nothing is said."""
+        return "random"
 
     def prepare(self, model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:
         """Return the model and the prior as this algorithm sees them."""

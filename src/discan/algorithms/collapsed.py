@@ -12,8 +12,9 @@ import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
 from discan.algorithms.sampling import Sampler
+from discan.checks import one_of, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
-from discan.errors import InputError
+from discan.errors import LimitError
 from discan.kernels.collapsed import apply_moves, assign, count_tokens, document_counts, sweep
 from discan.models import ScoreTable
 from discan.typing import Array
@@ -23,6 +24,7 @@ __all__ = ["Collapsed"]
 # From this many tokens on the default is the blocked schedule.
 BLOCKED_FROM = 200_000
 BLOCKS_A_ROUND = 8
+MOST_TOKENS = 2**30
 
 
 @ALGORITHMS.register
@@ -52,10 +54,17 @@ class Collapsed(Sampler):
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
-        if self.schedule not in ("auto", "exact", "blocked"):
-            raise InputError(f"schedule={self.schedule!r}; use 'auto', 'exact' or 'blocked'")
-        if self.n_rounds < 1:
-            raise InputError(f"n_rounds={self.n_rounds}; it must be at least 1")
+        one_of("schedule", self.schedule, ("auto", "exact", "blocked"))
+        whole("n_rounds", self.n_rounds, 1)
+
+    def check(self, corpus: Corpus) -> None:
+        """A component is kept for every token."""
+        super().check(corpus)
+        if corpus.n_tokens > MOST_TOKENS:
+            raise LimitError(
+                f"{corpus.n_tokens:,} tokens are too many to keep a component for each; use "
+                "algorithm='gibbs' or 'variational', which split whole counts"
+            )
 
     def _live(self, corpus: Corpus) -> bool:
         if self.schedule == "auto":

@@ -11,6 +11,7 @@ from scipy.special import digamma, xlogy
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
+from discan.checks import number
 from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
 from discan.errors import InputError
@@ -107,13 +108,13 @@ class MaximumLikelihood(MAP):
 
     name = "maximum-likelihood"
     short = "ml"
+    uses_prior = False
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.tau != "auto" and not (isinstance(self.tau, (int, float)) and 0 < self.tau <= 1):
-            raise InputError(f"tau={self.tau!r}; use a number above 0 and at most 1, or 'auto'")
-        if not 0 < self.eta < 1:
-            raise InputError(f"eta={self.eta!r}; use a number between 0 and 1")
+        if not isinstance(self.tau, str) or self.tau != "auto":
+            number("tau", self.tau, "a number above 0 and at most 1, or 'auto'", 1e-300, 1.0)
+        number("eta", self.eta, "a number above 0 and below 1", 1e-300, np.nextafter(1.0, 0))
 
     def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
         """There is no prior to learn, and tempering is for proportions only."""
@@ -126,15 +127,14 @@ class MaximumLikelihood(MAP):
             return "tempering (tau) is for PLSI: use it with model='dirichlet-multinomial'"
         return super().refusal(model, learn)
 
-    def refusal_of(self, corpus: Corpus) -> str | None:
+    def check(self, corpus: Corpus) -> None:
         """The temperature is chosen on held-out tokens."""
         if self.tau != "auto":
-            return None
+            return
         if not corpus.integral:
-            return "tau='auto' holds out tokens and needs whole counts; give tau a number"
+            raise InputError("tau='auto' holds out tokens and needs whole counts; give a number")
         if corpus.n_documents < 10:
-            return "tau='auto' holds out a tenth of the documents and needs 10 or more of them"
-        return None
+            raise InputError("tau='auto' holds out a tenth of the documents and needs 10 or more")
 
     def prepare(self, model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:
         """Drop the priors."""

@@ -4,23 +4,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from discan.algorithms.base import Algorithm, Clock, Params, Plan, Posterior, Stats
+from discan.checks import whole
 from discan.data.corpus import Block, Corpus
-from discan.errors import InputError
+from discan.errors import InputError, LimitError
 from discan.hyperparameters import AugmentedScores
 from discan.kernels.evidence import fold_in
 from discan.kernels.gibbs import augment_loadings, augment_scores, log_loadings
 from discan.models import ScoreTable
 from discan.typing import Array
 
-__all__ = ["Sampler"]
+__all__ = ["Sampler", "check_tokens"]
 
 FOLD_IN_BURN_IN = 50
 FOLD_IN_WORK = 100_000  # token updates a document
+LONGEST = 10_000_000  # tokens of a document that is folded in token by token
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,25 @@ class Sampler(Algorithm):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.burn_in < 0 or self.n_draws < 1 or self.thin < 1:
-            raise InputError(
-                f"burn_in={self.burn_in}, n_draws={self.n_draws}, thin={self.thin}; they must be "
-                "at least 0, 1 and 1"
-            )
+        whole("burn_in", self.burn_in, 0)
+        whole("n_draws", self.n_draws, 1)
+        whole("thin", self.thin, 1)
 
-    def refusal_of(self, corpus: Corpus) -> str | None:
-        """Token offsets must fit, and every count must be a 32-bit whole number."""
+    def check(self, corpus: Corpus) -> None:
+        """Every count must be a 32-bit whole number."""
+        if not corpus.integral:
+            at = int(np.argmax(np.rint(corpus.counts) != corpus.counts))
+            row = int(np.searchsorted(corpus.indptr, at, side="right")) - 1
+            raise InputError(
+                f"count {corpus.counts[at]:g} at row {row}, column {corpus.words[at]} is not a "
+                f"whole number; algorithm={self.name!r} draws tokens: round the counts, or use "
+                "algorithm='variational'"
+            )
         if corpus.counts.dtype.kind != "i":
-            return "a count above 2,147,483,647 is too large for a sampler; use 'variational'"
-        return None
+            raise LimitError(
+                "a count above 2,147,483,647 is too large for a sampler; use "
+                "algorithm='variational'"
+            )
 
     def plan(self, max_iter: int | None) -> Plan:
         """Burn-in and draws; a shorter ``max_iter`` spends at most half on burn-in."""
@@ -117,6 +126,7 @@ class Sampler(Algorithm):
 
     def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
         """Gibbs over a document's tokens with its scores integrated out and loadings fixed."""
+        check_tokens(block, "use algorithm='variational'")
         counts = np.zeros((block.stop - block.start, table.shape.shape[1]))
         empty = np.zeros_like(counts)
         fold_in(
@@ -135,6 +145,17 @@ class Sampler(Algorithm):
         """Posterior mean given the counts of the current draw."""
         return params.prior.mean(np.asarray(params.loading_counts))
 
-    def settings(self, corpus: Corpus) -> dict[str, Any]:
-        """Nothing to record by default."""
-        return {}
+
+def check_tokens(block: Block, instead: str) -> None:
+    """Refuse documents too long, or counts too large, to be worked through token by token."""
+    if block.counts.dtype.kind == "i":
+        counts = block.counts[block.indptr[0] : block.indptr[-1]]
+        ends = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+        fits = np.diff(ends[block.indptr - block.indptr[0]]).max(initial=0) <= LONGEST
+    else:
+        fits = False
+    if not fits:
+        raise LimitError(
+            f"a document has more than {LONGEST:,} tokens or a count above 2,147,483,647, too many "
+            f"to draw one by one; {instead}"
+        )

@@ -11,8 +11,8 @@ from scipy.special import digamma
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
+from discan.checks import number, one_of, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
-from discan.errors import InputError
 from discan.hyperparameters import ExpectedScores
 from discan.kernels.variational import loading_geometry, loading_penalty
 from discan.models import Model, ScoreTable
@@ -53,18 +53,22 @@ class Variational(Expectation):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.loadings not in ("dirichlet", "point"):
-            raise InputError(f"loadings={self.loadings!r}; use 'dirichlet' or 'point'")
-        if not (0.5 < self.decay <= 1.0 and self.delay >= 0.0):
-            raise InputError("online steps need 0.5 < decay <= 1 and delay >= 0")
-        if self.batch_entries < 1 or (self.inner is not None and self.inner < 1):
-            raise InputError("batch_entries and inner must be at least 1")
+        one_of("loadings", self.loadings, ("dirichlet", "point"))
+        number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
+        number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
+        whole("batch_entries", self.batch_entries, 1)
+        if self.inner is not None:
+            whole("inner", self.inner, 1)
 
     def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
         """Point loadings have no prior density to learn gamma from."""
         if "gamma" in learn and self.loadings == "point":
             return "gamma cannot be learnt with point loadings; use loadings='dirichlet'"
         return None
+
+    def default_init(self, model: Model) -> str:
+        """From a random start the structured family ends in poor optima; MAP leads away."""
+        return "random" if model.relaxed() is model else "map"
 
     def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
         """One round, or one for each batch."""

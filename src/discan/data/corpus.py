@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -243,6 +244,16 @@ class Corpus:
     def lengths(self) -> Array:
         """Sum of each document's counts, (I,) float64."""
         return self._row_sums(self.counts)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the data, names aside."""
+        result = hashlib.sha256()
+        for part in (self.indptr, self.words, self.counts, self.layout.group_of_word):
+            result.update(np.ascontiguousarray(part).data)
+        if self.exposures is not None:
+            result.update(np.ascontiguousarray(self.exposures).data)
+        return result.hexdigest()
 
     # ---- exposures ----
 

@@ -274,6 +274,8 @@ def _check_shape(shape: tuple[int, ...]) -> tuple[int, int]:
             f"{shape[1]} words (columns), above the limit of {LARGEST_INT32}; drop rare words or "
             "hash them into fewer columns"
         )
+    if shape[0] > LARGEST_INT32:
+        raise LimitError(f"{shape[0]} documents (rows), above the limit of {LARGEST_INT32}")
     return int(shape[0]), int(shape[1])
 
 

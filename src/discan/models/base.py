@@ -20,8 +20,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
+from discan.checks import vector
 from discan.data.corpus import Corpus
-from discan.errors import InputError, LimitError
+from discan.errors import LimitError
 from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
@@ -148,7 +149,7 @@ class Model(ABC):
     def moments_of(self, score_shape: Array, rows: ScoreTable, absent: Array) -> ScoreMoments:
         """Moments of Gamma(score_shape, rate) scores, zero with probability ``absent`` (I, K)."""
         mean = score_shape / rows.rate * (1.0 - absent)
-        square = score_shape * (score_shape + 1.0) / rows.rate**2 * (1.0 - absent)
+        square = mean * (score_shape + 1.0) / rows.rate
         if self.normalised:
             total = score_shape.sum(axis=1, keepdims=True)
             empty = total == 0.0  # no words and no prior: nothing favours any component
@@ -157,25 +158,13 @@ class Model(ABC):
         return ScoreMoments(mean, square, absent)
 
 
-def _vector(name: str, value: Array | float, n_components: int) -> Array:
-    try:
-        vector = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}={value!r} is not a number or a vector of numbers") from None
-    if vector.ndim > 1 or (vector.ndim == 1 and vector.size != n_components):
-        raise InputError(
-            f"{name} has shape {vector.shape}; give one number, or one for each of the "
-            f"{n_components} components"
-        )
-    low, high = (0.0, 1.0) if name == "rho" else (0.0, np.inf)
-    bad = (
-        ~((vector >= low) & (vector < high)) if name == "rho" else ~((vector > 0) & (vector < high))
+def _vector(name: str, value: Any, n_components: int) -> Array:
+    chance = name == "rho"
+    wanted = "at least 0 and less than 1" if chance else "a finite number above 0"
+    given = vector(
+        name, value, n_components, "components", wanted, 1.0 if chance else np.inf, not chance
     )
-    if np.any(bad):
-        where = "" if vector.ndim == 0 else f"[{int(np.argmax(bad))}]"
-        wanted = "at least 0 and less than 1" if name == "rho" else "a finite number above 0"
-        raise InputError(f"{name}{where} = {vector[bad].flat[0]:g}; it must be {wanted}")
-    return np.broadcast_to(vector, (n_components,)).copy()
+    return np.broadcast_to(given, (n_components,)).copy()
 
 
 MODELS: Registry[Model] = Registry("model")

@@ -85,4 +85,6 @@ class DirichletMultinomial(Model):
         if "alpha" not in learn:
             return self
         shape, rate = prior.alpha
-        return replace(self, alpha=bounded(rng.gamma(shape + sums.tables) / (rate - sums.log_beta)))
+        return replace(
+            self, alpha=bounded(rng.gamma(shape + sums.tables) / max(rate - sums.log_beta, 1e-300))
+        )

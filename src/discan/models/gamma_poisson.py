@@ -101,10 +101,12 @@ class GammaPoisson(Model):
         if "beta" in learn:
             shape, rate = prior.beta
             active = sums.active.sum(axis=0)
-            beta = bounded(rng.gamma(shape + active * alpha) / (rate + sums.scores))
+            beta = bounded(
+                rng.gamma(shape + active * alpha) / np.maximum(rate + sums.scores, 1e-300)
+            )
         if "alpha" in learn:
             shape, rate = prior.alpha
             exposed = np.log1p(sums.exposure_levels[:, None] / beta)
             rate = rate + (sums.active * exposed).sum(axis=0)
-            alpha = bounded(rng.gamma(shape + sums.tables) / rate)
+            alpha = bounded(rng.gamma(shape + sums.tables) / np.maximum(rate, 1e-300))
         return replace(self, alpha=alpha, beta=beta)

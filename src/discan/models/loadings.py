@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from discan.checks import vector
 from discan.data.corpus import Layout
-from discan.errors import InputError
 from discan.hyperparameters import Mode, bounded, dirichlet, symmetric_dirichlet
 from discan.typing import Array
 
@@ -37,23 +37,11 @@ class LoadingsPrior:
     @classmethod
     def of(cls, gamma: Any, layout: Layout) -> LoadingsPrior:
         """Check gamma, a number or one for each word."""
-        try:
-            vector = np.asarray(gamma, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"gamma={gamma!r} is not a number or a vector of numbers") from None
-        if vector.ndim > 1 or (vector.ndim == 1 and vector.size != layout.n_words):
-            raise InputError(
-                f"gamma has shape {vector.shape}; give one number, or one for each of the "
-                f"{layout.n_words} columns"
-            )
-        bad = ~((vector > 0) & np.isfinite(vector))
-        if np.any(bad):
-            where = "" if vector.ndim == 0 else f"[{int(np.argmax(bad))}]"
-            raise InputError(
-                f"gamma{where} = {vector[bad].flat[0]:g}; it must be a finite number above 0"
-            )
-        full = np.broadcast_to(vector, (layout.n_words,)).copy()
-        return cls(full, layout, symmetric=vector.ndim == 0)
+        given = vector(
+            "gamma", gamma, layout.n_words, "columns", "a finite number above 0", np.inf, True
+        )
+        full = np.broadcast_to(given, (layout.n_words,)).copy()
+        return cls(full, layout, symmetric=given.ndim == 0)
 
     @cached_property
     def totals(self) -> Array:
@@ -101,7 +89,7 @@ class LoadingsPrior:
         shape, rate = prior
         if self.symmetric:
             rate -= float((self.layout.group_sizes * log_beta).sum())
-            value = bounded(rng.gamma(shape + tables.sum()) / rate)
+            value = bounded(rng.gamma(shape + tables.sum()) / max(rate, 1e-300))
             return replace(self, gamma=np.full_like(self.gamma, value))
-        rates = rate - log_beta[self.layout.group_of_word]
+        rates = np.maximum(rate - log_beta, 1e-300)[self.layout.group_of_word]
         return replace(self, gamma=bounded(rng.gamma(shape + tables) / rates))

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read files into a Corpus: one registered function a format, a file a family of formats."""
 
-from discan.data.readers import matrices, tables, text, votes  # noqa: F401  (they register)
+# They register on import. Guessing asks them in this order, so text, the most lenient, is last.
+# isort: off
+from discan.data.readers import matrices, arrays, tables, votes, genetics, cells, text  # noqa: F401
+
+# isort: on
 from discan.data.readers.base import READERS, Reader, read
 
 __all__ = ["READERS", "Reader", "read"]

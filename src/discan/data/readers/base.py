@@ -57,7 +57,9 @@ class Source:
             start = raw.peek(6)
         except OSError as error:
             raise StorageError(f"{path}: {error.strerror or error}") from None
-        unpack = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+        unpack = next(
+            (opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None
+        )
         if unpack is None:
             return cast("BinaryIO", raw)
         limit = max(self.max_unpacked, MAX_RATIO * path.stat().st_size)
@@ -80,8 +82,10 @@ class Source:
                     f"{path}, line {number}: byte {error.start} is not UTF-8; convert the file to "
                     "UTF-8 first"
                 ) from None
-            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+            except (EOFError, zlib.error, lzma.LZMAError) as error:
                 raise InputError(f"{path}: damaged compressed file ({error})") from None
+            except OSError as error:
+                raise StorageError(f"{path}: {error.strerror or error}") from None
 
     def head(self, n_bytes: int = 2**14) -> str:
         """Return the first characters, for guessing; empty for a folder or on any trouble."""
@@ -207,7 +211,10 @@ class _Limited(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        part = self._stream.read(len(buffer))
+        try:
+            part = self._stream.read(len(buffer))
+        except Exception as error:  # each library of compression has errors of its own
+            raise InputError(f"{self._path}: damaged compressed file ({error})") from None
         self._seen += len(part)
         if self._seen > self._limit:
             raise LimitError(
