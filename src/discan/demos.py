@@ -18,13 +18,14 @@ from discan.data.corpus import Corpus
 from discan.data.datasets import Dataset, load_docstrings, load_senate2005
 from discan.errors import InputError
 from discan.estimators import DCA
-from discan.report.blocks import Terminal, clean, shade
-from discan.report.senate import PARTY_COLOURS, Blocs, page, write_page
+from discan.report.blocks import BRIGHT, Terminal, clean, colours, shade
+from discan.report.senate import Blocs, page, write_page
 from discan.typing import Array
 
 __all__ = ["find_blocs", "senate", "text"]
 
 PAGE = "discan-senate.html"
+PARTY_STYLES = dict(zip("DR", colours(2, BRIGHT), strict=True))
 SAME_BLOC = 0.7  # overlap of two blocs, shared seats over united seats, to be called the same
 
 
@@ -194,7 +195,7 @@ def _print_blocs(console: Terminal, blocs: Blocs) -> None:
         typical = Text(", ").join(_member(blocs, i) for i in blocs.typical(k, 6))
         mix = "  ".join(f"{clean(party)} {n:.1f}" for party, n in blocs.party_mix(k).items())
         table.add_row(
-            Text(blocs.letters[k], style=f"bold {blocs.colours[k]}"),
+            Text(blocs.letters[k], style=f"bold {_style(blocs, k)}"),
             f"{blocs.seats[k]:.1f}", Text(mix), f"{blocs.seen[k]}/{blocs.n_chains}", typical,
         )  # fmt: skip
     console.print(table)
@@ -232,7 +233,7 @@ def _print_apart(console: Terminal, blocs: Blocs) -> None:
             facts = {name: clean(column[g]) for name, column in blocs.votes.items()}
             call = Text(f"{facts['number']}. {facts['title']} ({facts['result'].lower()})")
             table.add_row(
-                Text(blocs.letters[k] if n == 0 else "", style=f"bold {blocs.colours[k]}"),
+                Text(blocs.letters[k] if n == 0 else "", style=f"bold {_style(blocs, k)}"),
                 *chances, call, end_section=n == len(votes) - 1,
             )  # fmt: skip
     console.print(table)
@@ -276,10 +277,10 @@ def _print_outcome(console: Terminal, blocs: Blocs) -> None:
     seats = blocs.seats / blocs.seats.sum()
     for k in blocs.used:
         table.add_row(
-            Text(blocs.letters[k], style=f"bold {blocs.colours[k]}"),
+            Text(blocs.letters[k], style=f"bold {_style(blocs, k)}"),
             f"{seats[k]:.0%}",
             f"{blocs.outcome[k]:.0%}",
-            Text("█" * round(20 * float(blocs.outcome[k])), style=blocs.colours[k]),
+            Text("█" * round(20 * float(blocs.outcome[k])), style=_style(blocs, k)),
             f"{blocs.agreement[k]:.0%}",
         )
     console.print(table)
@@ -290,14 +291,19 @@ def _print_outcome(console: Terminal, blocs: Blocs) -> None:
 
 
 def _member(blocs: Blocs, i: int) -> Text:
-    return Text(clean(blocs.members[i]), style=PARTY_COLOURS.get(str(blocs.parties[i]), ""))
+    return Text(clean(blocs.members[i]), style=PARTY_STYLES.get(str(blocs.parties[i]), ""))
+
+
+def _style(blocs: Blocs, k: int) -> str:
+    shades: dict[int, str] = dict(zip(blocs.used, colours(len(blocs.used), BRIGHT), strict=True))
+    return shades.get(k, "")
 
 
 def _member_row(blocs: Blocs, i: int, wide: int) -> Text:
     row = _member(blocs, i)
     row.pad_right(wide + 1 - len(row))
     for k, share in enumerate(blocs.membership[i]):
-        row.append(shade(share) * 2, style=blocs.colours[k]).append(" ")
+        row.append(shade(share) * 2, style=_style(blocs, k)).append(" ")
     return row
 
 

@@ -60,7 +60,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Group of each column; components are distributions inside each group.
     init : {"auto", "random", "map"} or (K, J) array, default="auto"
         Where to start: at random, from a few cycles of MAP, or from given components. "auto" is
-        random, but MAP for the variational algorithm of the conditional model.
+        MAP for the variational algorithm, which from random starts ends in poor optima, and random
+        for the others.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5

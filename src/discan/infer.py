@@ -11,7 +11,7 @@ from discan.algorithms import Algorithm, Variational
 from discan.algorithms.base import Params, Posterior
 from discan.algorithms.sampling import check_tokens
 from discan.data.corpus import Block, Corpus
-from discan.data.splits import split_tokens
+from discan.data.splits import split_tokens, thin
 from discan.engines import Engine
 from discan.errors import InputError
 from discan.kernels.evidence import chib
@@ -85,7 +85,7 @@ def completion(
     its proportions, the other half is scored: sum_j w_j log sum_k E[m_k] theta_jk, within the
     word's group.
     """
-    observed, scored = _halves(corpus)
+    observed, scored = _halves(corpus, params.model.normalised)
     if scored.n_tokens == 0:
         raise InputError("no tokens to score: the documents are empty")
     scores = infer(algorithm, params, observed, engine, seed).scores
@@ -105,11 +105,18 @@ def completion(
     return result
 
 
-def _halves(corpus: Corpus) -> tuple[Corpus, Corpus]:
+def _halves(corpus: Corpus, normalised: bool) -> tuple[Corpus, Corpus]:
+    """Split tokens, or words if counts are fractional; half the tokens take half the exposure."""
     if corpus.integral:
-        return split_tokens(corpus, fraction=0.5, rng=0)
+        return split_tokens(corpus, rng=0) if normalised else thin(corpus, rng=0)
     kept = np.random.default_rng(0).random(corpus.n_entries) < 0.5
+    exposures = corpus.exposures
+    if not normalised:
+        exposures = (
+            np.ones((corpus.n_documents, corpus.n_groups)) if exposures is None else exposures
+        )
+        exposures = exposures / 2.0
     return (
-        corpus.with_counts(np.where(kept, corpus.counts, 0.0), corpus.exposures),
-        corpus.with_counts(np.where(kept, 0.0, corpus.counts), corpus.exposures),
+        corpus.with_counts(np.where(kept, corpus.counts, 0.0), exposures),
+        corpus.with_counts(np.where(kept, 0.0, corpus.counts), exposures),
     )

@@ -185,7 +185,7 @@ def test_bound_never_falls_while_learning(model, algorithm, layout):
         uneven = [np.linspace(0.2, 1.0, corpus.n_words)] if learn == {"gamma"} else []
         for gamma in (0.5, *uneven):
             run = start(corpus, model, algorithm, 3, learn=tuple(learn), gamma=gamma)
-            run.advance(12)
+            run.advance(10)
             try:
                 rises(run.trace["objective"])
             except AssertionError as error:
@@ -328,13 +328,13 @@ def test_labels_do_not_matter(model, algorithm):
         answers = [
             [
                 DCA.from_components(c, random_state=seed, **options, **h).component_counts(X)
-                for seed in range(8)
+                for seed in range(5)
             ]
             for c, h in ((components, given), (components[order], moved))
         ]
         gap = np.mean(answers[1], axis=0) - np.mean(answers[0], axis=0)[:, order]
         spread = np.var(answers[1], axis=0) + np.var(answers[0], axis=0)[:, order]
-        assert np.all(np.abs(gap) <= 6 * np.sqrt(spread / 7) + 0.005)
+        assert np.all(np.abs(gap) <= 6 * np.sqrt(spread / 4) + 0.005)
         assert np.abs(gap).max() < 0.2
         return
     first = fitted(model, algorithm, corpus, 4, init=components, **given)
@@ -520,11 +520,11 @@ def test_learnt_shape_solves_its_equation(loadings, layout):
     a = dm.alpha_ + dm.component_counts_
     eta = digamma(a) - digamma(a.sum(1, keepdims=True))
     left = digamma(dm.alpha_) - digamma(dm.alpha_.sum())
-    np.testing.assert_allclose(left, eta.mean(0), rtol=1e-4)
+    np.testing.assert_allclose(left, eta.mean(0), rtol=1e-3)
 
     gp = fitted("gp", algorithm, corpus, learn=("alpha", "beta"), max_iter=200)
     a = gp.alpha_ + gp.component_counts_
     rate = gp.beta_ + corpus.total_exposures[:, None]
     mean, eta = (a / rate).mean(0), (digamma(a) - np.log(rate)).mean(0)
-    np.testing.assert_allclose(gp.beta_, gp.alpha_ / mean, rtol=1e-4)
+    np.testing.assert_allclose(gp.beta_, gp.alpha_ / mean, rtol=1e-3)
     np.testing.assert_allclose(digamma(gp.alpha_) - np.log(gp.beta_), eta, rtol=1e-3, atol=1e-3)

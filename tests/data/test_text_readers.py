@@ -10,6 +10,8 @@ import logging
 import lzma
 import os
 import tarfile
+import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
@@ -20,12 +22,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from discan.data import text as text_module
 from discan.data.readers import base, read
-from discan.data.readers import text as text_readers
 from discan.data.text import TextCounts, TextOptions, corpus_from_texts
 from discan.errors import DiscanError, InputError, LimitError, StorageError
 
 TEXTS = ["red fish, blue fish", "one red bird and the blue bird", "", "Fish don't sing"]
 WORDS = ("bird", "blue", "fish", "red", "sing")
+WORD_LIST = [f"w{n}x" for n in range(200)]
 TABLE = [[0, 1, 2, 1, 0], [2, 1, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 1, 0, 1]]
 
 
@@ -46,6 +48,15 @@ def fails(match, function, *arguments, error=InputError, **options):
         function(*arguments, **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def reads_or_says_why(path, **options):
+    message = ""
+    try:
+        read(path, **options)
+    except DiscanError as error:
+        message = str(error)
+    assert "\n" not in message
 
 
 @pytest.fixture
@@ -156,11 +167,11 @@ def test_options(options, expected):
 
 
 def test_default_frequencies_depend_on_size():
-    texts = [f"word{n % 15} all" for n in range(30)]
+    texts = [f"word{n % 15} fish" for n in range(30)]
     assert len(words_of(corpus_from_texts(texts[:19]))) == 16
     words = words_of(corpus_from_texts([*texts, "once"]))
     assert "once" not in words  # in one document only
-    assert "all" not in words  # in more than half
+    assert "fish" not in words  # in more than half
 
 
 def test_numbers():
@@ -295,9 +306,9 @@ def test_folder_without_permission(folder):
 
 
 def test_file_names_of_any_bytes(folder):
-    (folder / os.fsdecode(b"\xff.txt")).write_text("fish")
+    (folder / os.fsdecode(b"z\xff\n\x1b.txt")).write_text("fish")
     names = read(folder).document_names
-    assert names[-1] == "\ufffd.txt"
+    assert names[-1] == "z\ufffd\ufffd\ufffd.txt"
 
 
 def test_folder_of_another_reader(folder):
@@ -330,7 +341,8 @@ def test_zip(folder, tmp_path):
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in zip(("../a", "/b", "c/c", "c/c"), TEXTS, strict=True):
-            archive.writestr(name, text)
+            with warnings.catch_warnings(action="ignore"):
+                archive.writestr(name, text)
         archive.writestr("__MACOSX/._c", b"\0")
         archive.writestr("c/.hidden", b"\0")
         link = zipfile.ZipInfo("link")
@@ -348,14 +360,14 @@ def test_bombs(tmp_path, monkeypatch):
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in "abc":
-            archive.writestr(name, "fish " * 100_000)
+            archive.writestr(name, "fish " * 20_000)
     fails("unpacks to more", read, path, error=LimitError)
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
         member = tarfile.TarInfo("a")
-        member.size = 5_000_000
+        member.size = 500_000
         archive.addfile(member, io.BytesIO(bytes(member.size)))
     fails("unpacks to more", read, tmp_path / "x.tar.gz", error=LimitError)
-    (tmp_path / "y.txt.gz").write_bytes(gzip.compress(b"fish\n" * 1_000_000))
+    (tmp_path / "y.txt.gz").write_bytes(gzip.compress(b"fish\n" * 100_000))
     fails("unpacks to more", read, tmp_path / "y.txt.gz", error=LimitError)
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "y").write_bytes(b"fish " * 3000)
@@ -412,10 +424,7 @@ def test_archives_with_wrong_bytes(tmp_path_factory, data):
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
-    try:
-        read(path, format="archive")
-    except DiscanError as error:
-        assert "\n" not in str(error)
+    reads_or_says_why(path, format="archive")
 
 
 # ---- lines ----
@@ -627,31 +636,23 @@ def test_any_bytes(tmp_path_factory, content, format):
     path = tmp_path_factory.mktemp("x") / "x"
     path.write_bytes(content)
     options = {"fields": ("a", "b")} if format == "fields" else {}
+    reads_or_says_why(path, format=format, **options)
+
+
+def test_memory(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("".join(f"fish w{i} " + " ".join(WORD_LIST) + "\n" for i in range(2000)))
+    tracemalloc.start()
     try:
-        read(path, format=format, **options)
-    except DiscanError as error:
-        assert "\n" not in str(error)
-
-
-def test_memory_does_not_grow_with_the_text(tmp_path):
-    import tracemalloc
-
-    def peak(n):
-        path = tmp_path / f"{n}.txt"
-        path.write_text("".join(f"fish bird w{i % 50}\n" * 20 for i in range(n)))
-        tracemalloc.start()
         corpus = read(path, format="lines", max_df=1.0)
-        most = tracemalloc.get_traced_memory()[1]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
         tracemalloc.stop()
-        size = corpus.words.nbytes + corpus.counts.nbytes + corpus.indptr.nbytes
-        return most - 4 * 2**20, size  # one chunk at a time is being counted
-
-    most, size = peak(4000)
-    assert most < 4 * size
+    csr = corpus.words.nbytes + corpus.counts.nbytes + corpus.indptr.nbytes
+    assert peak < 4 * csr
 
 
-def test_counts_know_their_fields():
+def test_one_text_for_each_field():
     counts = TextCounts(fields=("a", "b"))
     with pytest.raises(ValueError, match="zip"):
         counts.add("one text for two fields")
-    assert text_readers.__all__

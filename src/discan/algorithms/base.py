@@ -158,6 +158,7 @@ class Algorithm(ABC):
 
     def check(self, corpus: Corpus) -> None:
         """Raise an error if this corpus cannot be used."""
+        return None
 
     def default_init(self, model: Model) -> str:
         """Where to start when nothing is said."""

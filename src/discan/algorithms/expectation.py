@@ -131,7 +131,7 @@ class Expectation(Algorithm):
             expect_conditional(
                 *head, *table, np.log(np.maximum(params.loadings, 1e-300)),
                 state.score_shape, state.absent, state.damping,
-                out, objective, 100 if collect else FOLD_IN_STEPS, 1e-10, collect,
+                out, objective, 5 if collect else FOLD_IN_STEPS, 1e-9, collect,
             )  # fmt: skip
         else:
             expect(

@@ -67,8 +67,8 @@ class Variational(Expectation):
         return None
 
     def default_init(self, model: Model) -> str:
-        """From a random start the structured family ends in poor optima; MAP leads away."""
-        return "random" if model.relaxed() is model else "map"
+        """A few cycles of MAP lead away from the poor optima that random starts end in."""
+        return "map"
 
     def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
         """One round, or one for each batch."""

@@ -105,6 +105,7 @@ def expect_conditional(
     for i in range(indptr.shape[0] - 1):
         longest = max(longest, indptr[i + 1] - indptr[i])
     shares = np.empty((longest, n_components))
+    log_nots = np.empty((longest, n_components))  # log(1 - share)
     eta = np.empty(n_components)
     log_none = np.empty(n_components)  # log S_k, S_k = P_q(c_k = 0)
     expected = np.empty(n_components)
@@ -126,7 +127,9 @@ def expect_conditional(
                 new[k] = row[k] + eta[k] - damping[i, k]
             possible &= _softmax(new)
             shares[t] = new
-        _tally(shares, counts, first, n_words, log_none, expected)
+            for k in range(n_components):
+                log_nots[t, k] = _log_not(new[k])
+        _tally(shares, log_nots, counts, first, n_words, log_none, expected)
         bound = -np.inf
         for step in range(n_inner):
             _update_scores(
@@ -135,10 +138,10 @@ def expect_conditional(
             )  # fmt: skip
             for t in range(n_words):
                 _update_word(
-                    shares[t], counts[first + t], log_weights[words[first + t]],
+                    shares[t], log_nots[t], counts[first + t], log_weights[words[first + t]],
                     eta, push, log_none, expected, new, trial,
                 )  # fmt: skip
-            _tally(shares, counts, first, n_words, log_none, expected)
+            _tally(shares, log_nots, counts, first, n_words, log_none, expected)
             _update_scores(
                 score_shape[i], shape[level], rate[level], logit_spike,
                 log_none, expected, eta, push,
@@ -193,13 +196,13 @@ def _log_not(share):
 
 
 @kernel()
-def _tally(shares, counts, first, n_words, log_none, expected):
+def _tally(shares, log_nots, counts, first, n_words, log_none, expected):
     for k in range(expected.shape[0]):
         log_none[k] = 0.0
         expected[k] = 0.0
     for t in range(n_words):
         for k in range(expected.shape[0]):
-            log_none[k] += counts[first + t] * _log_not(shares[t, k])
+            log_none[k] += counts[first + t] * log_nots[t, k]
             expected[k] += counts[first + t] * shares[t, k]
 
 
@@ -230,32 +233,43 @@ def _best_push(a, alpha, log_rate, logit_spike):
 
 
 @kernel()
-def _update_word(share, count, row, eta, push, log_none, expected, new, trial):
-    """Move one word's shares; with a count above one, only as far as the bound does not fall."""
+def _update_word(share, log_not, count, row, eta, push, log_none, expected, new, trial):
+    """Move one word's shares; with a count above one, only as far as the bound does not fall.
+
+    A component that surely has other words feels no push, which is true of most.
+    """
     n_components = share.shape[0]
+    pressure = 0.0
     for k in range(n_components):
-        others = math.exp(log_none[k] - _log_not(share[k]))
-        new[k] = row[k] + eta[k] - push[k] * others
-    _softmax(new)
-    fraction = 1.0
-    for _ in range(40):
-        gain = 0.0
-        for k in range(n_components):
-            trial[k] = share[k] + fraction * (new[k] - share[k])
-            gain += count * (_entropy_term(trial[k], row[k] + eta[k])
-                             - _entropy_term(share[k], row[k] + eta[k]))  # fmt: skip
-            if push[k] > 0.0:
-                moved = count * (_log_not(trial[k]) - _log_not(share[k]))
-                gain += push[k] * math.exp(log_none[k]) * math.expm1(moved)
-        if gain >= 0.0:
-            break
-        fraction *= 0.5
-    if gain < 0.0:
+        others = log_none[k] - log_not[k]  # log P(no other token has the component)
+        pushed = push[k] * math.exp(others) if others > -50.0 else 0.0
+        new[k] = row[k] + eta[k] - pushed
+        pressure = max(pressure, pushed)
+    if not _softmax(new):
         return
+    trial[:] = new
+    if count > 1 and pressure > 1e-12:
+        fraction = 1.0
+        for _ in range(40):
+            gain = 0.0
+            for k in range(n_components):
+                trial[k] = share[k] + fraction * (new[k] - share[k])
+                gain += count * (_entropy_term(trial[k], row[k] + eta[k])
+                                 - _entropy_term(share[k], row[k] + eta[k]))  # fmt: skip
+                if push[k] > 0.0:
+                    moved = count * (_log_not(trial[k]) - log_not[k])
+                    gain += push[k] * math.exp(log_none[k]) * math.expm1(moved)
+            if gain >= 0.0:
+                break
+            fraction *= 0.5
+        if gain < 0.0:
+            return
     for k in range(n_components):
-        log_none[k] += count * (_log_not(trial[k]) - _log_not(share[k]))
+        moved = _log_not(trial[k])
+        log_none[k] += count * (moved - log_not[k])
         expected[k] += count * (trial[k] - share[k])
         share[k] = trial[k]
+        log_not[k] = moved
 
 
 @kernel()

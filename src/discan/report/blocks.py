@@ -10,10 +10,21 @@ from typing import Any, TextIO
 from rich import box
 from rich.console import Console
 
-__all__ = ["SHADES", "Terminal", "clean", "colours", "shade"]
+__all__ = ["BRIGHT", "DEEP", "SHADES", "Terminal", "clean", "colours", "shade"]
 
 SHADES = " ░▒▓█"
 """Less than 1/8, to 3/8, to 5/8, to 7/8, more."""
+
+Stops = tuple[tuple[float, tuple[int, int, int]], ...]
+DEEP: Stops = (
+    (0.0, (23, 79, 140)),
+    (0.4, (134, 182, 224)),
+    (0.6, (243, 193, 122)),
+    (1.0, (190, 78, 26)),
+)
+"""For white paper."""
+BRIGHT: Stops = ((0.0, (59, 138, 216)), *DEEP[1:3], (1.0, (217, 112, 46)))
+"""For terminals, dark or light."""
 
 _PLAIN = str.maketrans(
     {"░": ".", "▒": "+", "▓": "*", "█": "#", "…": "...", "–": "-", "—": "-", "·": ".",
@@ -21,12 +32,6 @@ _PLAIN = str.maketrans(
 )  # fmt: skip
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-_STOPS = (
-    (0.0, (23, 79, 140)),
-    (0.4, (134, 182, 224)),
-    (0.6, (243, 193, 122)),
-    (1.0, (190, 78, 26)),
 )
 
 
@@ -69,10 +74,10 @@ def shade(share: float) -> str:
     return SHADES[min(max(int(share * 4 + 0.5), 0), 4)]
 
 
-def colours(n: int) -> list[str]:
+def colours(n: int, stops: Stops = DEEP) -> list[str]:
     """Make n colours from blue to orange, told apart by colour-blind readers too."""
     positions = [k / (n - 1) if n > 1 else 0.0 for k in range(n)]
-    return [_colour(position) for position in positions]
+    return [_colour(position, stops) for position in positions]
 
 
 def clean(text: object) -> str:
@@ -80,8 +85,8 @@ def clean(text: object) -> str:
     return _CONTROL.sub("\ufffd", str(text))
 
 
-def _colour(position: float) -> str:
-    for (left, first), (right, second) in pairwise(_STOPS):
+def _colour(position: float, stops: Stops) -> str:
+    for (left, first), (right, second) in pairwise(stops):
         if position <= right:
             t = (position - left) / (right - left)
             mixed = (round(a + t * (b - a)) for a, b in zip(first, second, strict=True))

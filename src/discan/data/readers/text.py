@@ -7,13 +7,14 @@ import csv
 import json
 import logging
 import os
+import re
 import stat
 import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from fnmatch import fnmatchcase
 from lzma import LZMAError
 from pathlib import Path
@@ -38,6 +39,7 @@ log = logging.getLogger("discan")
 _PACKED_STARTS = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _JSON_LINES = (".jsonl", ".ndjson")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 # ---- one file a document ----
@@ -254,20 +256,21 @@ def read_fields(
     counts = None
     document_names = []
     records = _json_records(source) if is_json else _table_records(source, delimiter)
-    for line, record in records:
-        if counts is None:
-            if not names:
-                raise InputError(
-                    f"{source.path}: say which fields to read with fields=(...); {_there(record)}"
-                )
-            counts = _counts(source, options, fields=names)
-        if len(found) < len(names):
-            found.update(name for name in names if name in record)
-        if not any(name in record for name in names):
-            _missing(source, line, record, names[0])
-        counts.add(*(_text_of(source, line, record, n) if n in record else "" for n in names))
-        if id_field is not None:
-            document_names.append(_name_of(source, line, record, id_field))
+    with closing(records):
+        for line, record in records:
+            if counts is None:
+                if not names:
+                    raise InputError(
+                        f"{source.path}: say which fields with fields=(...); {_there(record)}"
+                    )
+                counts = _counts(source, options, fields=names)
+            if len(found) < len(names):
+                found.update(name for name in names if name in record)
+            if not any(name in record for name in names):
+                _missing(source, line, record, names[0])
+            counts.add(*(_text_of(source, line, record, n) if n in record else "" for n in names))
+            if id_field is not None:
+                document_names.append(_name_of(source, line, record, id_field))
     if counts is None:
         raise InputError(f"{source.path}: no documents; the file is empty")
     for name in names:
@@ -287,7 +290,7 @@ class _Decoder:
         self._encoding = "utf-8" if self._is_auto else encoding
         self.n_others = 0
         try:
-            b"".decode(self._encoding)
+            b"  ".decode(self._encoding, "replace")  # an empty one is not looked up
         except (LookupError, TypeError, ValueError):
             raise InputError(
                 f"encoding={encoding!r} is not known; use 'auto', 'utf-8', 'latin-1' or another"
@@ -346,10 +349,8 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _printable(name: str) -> str:
-    """Return a file's name as proper Unicode; names on disk may be any bytes."""
-    if name.isascii():
-        return name
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """Return a file's name as one line of proper Unicode; names on disk may be any bytes."""
+    return name if name.isprintable() else _UNPRINTABLE.sub("\ufffd", name)
 
 
 def _is_hidden(name: str) -> bool:
@@ -501,8 +502,10 @@ def _zip_members(source: Source) -> Iterator[tuple[str, bytes]]:
 
 # ---- records ----
 
+_Records = Generator[tuple[int, dict[str, Any]], None, None]
 
-def _json_records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+
+def _json_records(source: Source) -> _Records:
     for number, line in _lines(source):
         if not line or line.isspace():
             continue
@@ -520,7 +523,7 @@ def _json_records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, record
 
 
-def _table_records(source: Source, delimiter: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
+def _table_records(source: Source, delimiter: str | None) -> _Records:
     """Iterate over the lines of a table with a line of column names."""
     if delimiter is None:
         first, _, _ = source.head().partition("\n")
