@@ -11,7 +11,7 @@ test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 demo: .venv/.installed
-	$(BIN)/python -m discan.demo
+	$(BIN)/discan demo
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

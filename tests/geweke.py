@@ -11,7 +11,8 @@ algorithm, the model and the kernels as they stand.
 Within simulator B the split of the counts over components is drawn twice for the same counts: with
 them, and by the sampler. Both have the same distribution, so the *difference* of any statistic has
 mean zero. What the counts contribute cancels, which makes these the sharpest statistics where the
-totals are random. The sampler makes `N_CYCLES` cycles in between, for errors to add up.
+totals are random. The sampler makes `N_CYCLES` cycles in between, for errors to add up (one when
+hyperparameters are learnt, which are compared with the prior).
 
 Arrays: draws n, documents I, words J, components K; counts ``V`` (..., I, J, K).
 """
@@ -236,7 +237,7 @@ class Chain:
         """One cycle of the sampler, then new counts given what it drew."""
         cell, run, rng = self.cell, self.run, self.rng
         before = self.before
-        for _ in range(N_CYCLES):
+        for _ in range(1 if cell.learn else N_CYCLES):
             run._cycle()
         params, states = run.params, run.states
         if cell.sampler == "gibbs":

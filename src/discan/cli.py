@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -277,23 +278,25 @@ def formats(json: Json = False, csv: Csv = False) -> None:
 
 @app.command()
 def demo(
-    which: Annotated[str, typer.Argument(help="senate or text.")] = "senate",
+    which: Annotated[str, typer.Argument(help="senate, text or digits.")] = "senate",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="HTML file to write.")
     ] = None,
 ) -> None:
-    """Show what it is about, on data that come along: the US Senate of 2005, or text.
+    """Show what it is about, on data that come along: the Senate of 2005, text, or digits.
 
     [b]Example:[/b] discan demo text
     """
     from discan import demos
 
-    if which == "senate":
-        demos.senate(out=output)
-    elif which == "text":
-        demos.text()
-    else:
-        raise InputError(f"no demo {which!r}; there are senate and text")
+    shows: dict[str, Callable[[], Any]] = {
+        "senate": lambda: demos.senate(out=output),
+        "text": demos.text,
+        "digits": demos.digits,
+    }
+    if which not in shows:
+        raise InputError(f"no demo {which!r}; there are {', '.join(shows)}")
+    shows[which]()
 
 
 @app.callback(invoke_without_command=True)
@@ -391,19 +394,10 @@ def _whole_vocabulary(data: str, format: str | None, words: Any) -> dict[str, An
     if data.startswith("dataset:") or words is None:
         return {}
     found = READERS.get(format or guess(Source(data)))
-    takes = found is not None and "vocabulary" in _parameters(found.function)
-    return {"vocabulary": list(words)} if takes and found.name in _TEXT else {}
+    return {"vocabulary": list(words)} if found is not None and found.name in _TEXT else {}
 
 
 _TEXT = ("folder", "lines", "jsonl", "mallet", "archive")
-
-
-def _parameters(function: Any) -> set[str]:
-    import inspect
-
-    parameters = inspect.signature(function).parameters.values()
-    names = {p.name for p in parameters}
-    return names | ({"vocabulary"} if any(p.kind is p.VAR_KEYWORD for p in parameters) else set())
 
 
 def _options(
