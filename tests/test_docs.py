@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from discan import demo
+from discan.demos import digits as digits_demo
+from discan.demos.digits import _shades
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,7 +51,7 @@ def test_skeletons_have_the_real_signatures():
 
 def test_demo_fits_a_terminal():
     stream = io.StringIO()
-    demo.main(stream, burn_in=1, n_draws=1)
+    digits_demo(stream, burn_in=1, n_draws=1)
     lines = stream.getvalue().splitlines()
     assert max(map(len, lines)) <= 100
     assert any("unigram" in line for line in lines)
@@ -58,4 +59,4 @@ def test_demo_fits_a_terminal():
 
 @pytest.mark.parametrize(("encoding", "shades"), [("utf-8", " ░▒▓█"), ("ascii", " .+*#")])
 def test_demo_falls_back_to_ascii(encoding, shades):
-    assert demo._shades(io.TextIOWrapper(io.BytesIO(), encoding=encoding)) == shades
+    assert _shades(io.TextIOWrapper(io.BytesIO(), encoding=encoding)) == shades
