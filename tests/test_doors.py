@@ -562,7 +562,7 @@ attempt("vb chib", lambda: finite(estimator.log_likelihood(table, method="chib")
 @pytest.mark.parametrize("what", ["fit", "transform", "score"])
 @pytest.mark.parametrize("algorithm", ["ml", "map", "vb", "gibbs", "collapsed"])
 def test_huge_counts(huge_counts, algorithm, what):
-    kind, message, seconds, size = huge_counts[f"{algorithm} {what}"]
+    kind, message, _seconds, size = huge_counts[f"{algorithm} {what}"]
     whole = algorithm in ("ml", "map", "vb") or (algorithm, what) == ("gibbs", "fit")
     if whole:
         assert (kind, message) == ("returned", "True")
@@ -576,7 +576,7 @@ def test_huge_counts(huge_counts, algorithm, what):
 
 @pytest.mark.parametrize("method", ["bound", "chib"])
 def test_log_likelihood_of_huge_counts(huge_counts, method):
-    kind, message, seconds, size = huge_counts[f"vb {method}"]
+    kind, message, _seconds, size = huge_counts[f"vb {method}"]
     assert (kind, message) == ("returned", "True") or kind == "refused:LimitError", (kind, message)
     assert size < 500
 

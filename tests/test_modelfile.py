@@ -46,7 +46,7 @@ def test_round_trip_gives_the_same_bits(tmp_path, model, algorithm):
 
 
 def test_names_groups_and_settings_survive(fitted):
-    estimator, path = fitted
+    _estimator, path = fitted
     loaded = discan.load(path)
     assert type(loaded) is discan.LDA
     assert loaded._layout.word_names == tuple("abcdefghijkl")

@@ -300,7 +300,9 @@ def test_random_cases_are_well_formed(kind, model):
     for _ in range(8):
         x = oracle.random_case(kind, rng, model)
         n_documents, J = x.W.shape
-        assert 2 <= J <= 4 and 2 <= x.prior.K <= 3 and x.W.sum() <= 9
+        assert 2 <= J <= 4
+        assert 2 <= x.prior.K <= 3
+        assert x.W.sum() <= 9
         assert (n_documents in (2, 3)) if x.theta is None else n_documents == 1
         assert (x.gamma is None) != (x.theta is None)
         assert (x.groups is not None) == kind.endswith("_groups")
@@ -326,7 +328,8 @@ def test_random_case_is_reproducible():
     first, second = (
         oracle.random_case("corpus_theta_integrated", np.random.default_rng(8)) for _ in range(2)
     )
-    assert np.array_equal(first.W, second.W) and first.prior.model == second.prior.model
+    assert np.array_equal(first.W, second.W)
+    assert first.prior.model == second.prior.model
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -360,7 +363,8 @@ def test_cgp_without_spike_is_gp():
 def test_impossible_counts():
     prior = Prior("gp", [1.0, 0.5], [1.0, 2.0])
     got = oracle.document(prior, [1, 1], np.ones((2, 2)), [0, 1], [1.0, 0.0])
-    assert got["logp"] == -np.inf and np.all(np.isnan(got["E_c"]))
+    assert got["logp"] == -np.inf
+    assert np.all(np.isnan(got["E_c"]))
 
 
 def test_document_by_quadrature():
@@ -487,7 +491,9 @@ def test_simulated_counts_have_the_exact_distribution(model):
     for _ in range(n_draws):
         theta, scores, W = oracle.simulate_prior(prior, gamma, groups, exposures, lengths, rng)
         seen[W.tobytes()] = seen.get(W.tobytes(), 0) + 1
-    assert theta.shape == (3, 2) and scores.shape == (2, 2) and W.shape == (2, 3)
+    assert theta.shape == (3, 2)
+    assert scores.shape == (2, 2)
+    assert W.shape == (2, 3)
     np.testing.assert_allclose([theta[[0, 2]].sum(0), theta[1]], 1)
     rest, statistic, cells = 1.0, 0.0, 0
     other = n_draws

@@ -93,8 +93,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     scores_, proportions_ : (I, K) arrays
         Posterior mean of the scores of the training documents, and the same with rows that sum to
         1. For "dm" they are equal. ``transform`` of the training documents differs from ``scores_``
-        by what the last cycle had not yet settled, and for samplers because it holds the
-        components at their mean; ``fit_transform`` is ``fit`` then ``transform``.
+        by what the last cycle had not yet settled; for samplers because it holds the components
+        at their mean; and for the variational conditional model because a document can settle in
+        another optimum. ``fit_transform`` is ``fit`` then ``transform``.
+    absent_ : (I, K) array or None
+        P(l = 0) of the training documents; None for models without absence.
     components_sd_, component_counts_sd_, scores_sd_ : arrays or None
         Posterior standard deviations; None for point estimates.
     alpha_, beta_, rho_, gamma_ : arrays or None
@@ -195,6 +198,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.scores_ = fit.scores
         self.scores_sd_ = fit.scores_sd
         self.proportions_ = _proportions(fit.scores)
+        self.absent_ = fit.absent if self.rho_ is not None else None
         self.n_iter_ = fit.n_cycles
         self.trace_ = fit.trace
         self.converged_ = fit.converged
@@ -275,7 +279,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : (I, J) counts
         method : {"chib", "bound"}
-            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p.
+            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p;
+            short documents, with few ways to split their tokens, are summed exactly.
             "bound": the variational lower bound, deterministic, never above the true value.
         """
         check_is_fitted(self, "components_")

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +16,15 @@ from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens, thin
 from discan.engines import Engine
 from discan.errors import InputError
+from discan.kernels.enumeration import enumerate_counts
 from discan.kernels.evidence import chib
+from discan.models import ScoreTable
 from discan.typing import Array
 
 __all__ = ["completion", "infer", "log_likelihood"]
 
-CHIB_WORK = 4_000_000  # token x component updates a document
+CHIB_WORK = 1_000_000  # token x component updates a document
+ENUMERATED = 2**14  # states of a document that is summed exactly
 FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
 
 
@@ -27,13 +32,22 @@ def infer(
     algorithm: Algorithm, params: Params, corpus: Corpus, engine: Engine, seed: np.uint64
 ) -> Posterior:
     """Posterior means of each document given the loadings, each on its own."""
-    table = params.model.score_table(corpus.exposure_levels)
+    model = params.model
+    table = model.score_table(corpus.exposure_levels)
 
     def work(block: Block) -> Posterior:
         return algorithm.infer(params, table, block, seed)
 
-    parts = engine.run(work, corpus.blocks)
-    return Posterior(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    def whole(block: Block) -> Posterior:
+        _, counts, empty = _enumerated(block, table, params.loadings)
+        rows = table.rows(block.levels)
+        absent = empty * (1.0 - rows.present)
+        return Posterior(counts, *model.mixed_moments(counts, rows, absent))
+
+    # what a sampler would estimate is summed exactly where that is cheap
+    short = _short(corpus, params.n_components) if algorithm.whole_counts else None
+    parts = _divided(corpus, short, whole, work, engine)
+    return Posterior(*parts)
 
 
 def log_likelihood(
@@ -44,7 +58,8 @@ def log_likelihood(
     Parameters
     ----------
     method : {"chib", "bound"}
-        Chib / Murray-Salakhutdinov, unbiased for p; or the variational lower bound.
+        Chib / Murray-Salakhutdinov, unbiased for p, and exact for short documents; or the
+        variational lower bound.
     """
     table = params.model.score_table(corpus.exposure_levels)
     point = replace(params, loadings=loadings, loading_shape=None)
@@ -53,22 +68,26 @@ def log_likelihood(
     if method == "chib" and not corpus.integral:
         raise InputError("method='chib' needs whole counts; use method='bound'")
 
-    def estimate(block: Block) -> Array:
+    def estimate(block: Block) -> tuple[Array]:
         check_tokens(block, "use method='bound'")
         out = np.empty(block.stop - block.start)
         chib(
             block.indptr, block.words, block.counts, block.levels, *table, loadings,
             out, CHIB_WORK, seed,
         )  # fmt: skip
-        return out
+        return (out,)
 
-    def bound(block: Block) -> Array:
-        return Variational(loadings="point").document_objective(point, table, block)
+    def bound(block: Block) -> tuple[Array]:
+        return (Variational(loadings="point").document_objective(point, table, block),)
 
-    parts = engine.run(estimate if method == "chib" else bound, corpus.blocks)
+    def whole(block: Block) -> tuple[Array]:
+        return (_enumerated(block, table, loadings)[0],)
+
+    short = _short(corpus, params.n_components) if method == "chib" else None
+    logs, *_ = _divided(corpus, short, whole, estimate if method == "chib" else bound, engine)
     constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
     impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0)
-    return np.where(impossible > 0, -np.inf, np.concatenate(parts) + constants)
+    return np.where(impossible > 0, -np.inf, logs + constants)
 
 
 def completion(
@@ -103,6 +122,43 @@ def completion(
         result[0] += np.bincount(rows, weights=logs, minlength=corpus.n_documents)
         result[1] += np.bincount(rows, weights=counts, minlength=corpus.n_documents)
     return result
+
+
+def _short(corpus: Corpus, n_components: int) -> Array:
+    """Documents with few enough ways to split their tokens over the components, (I,) bool."""
+    return np.asarray(n_components * np.log1p(corpus.lengths) <= np.log(ENUMERATED))
+
+
+def _enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, Array, Array]:
+    shape = (block.stop - block.start, table.shape.shape[1])
+    logs, counts, empty = np.empty(shape[0]), np.zeros(shape), np.zeros(shape)
+    enumerate_counts(
+        block.indptr, block.words, block.counts, block.levels, *table, loadings,
+        logs, counts, empty,
+    )  # fmt: skip
+    return logs, counts, empty
+
+
+def _divided(
+    corpus: Corpus,
+    chosen: Array | None,
+    one: Callable[[Block], Sequence[Array]],
+    other: Callable[[Block], Sequence[Array]],
+    engine: Engine,
+) -> list[Array]:
+    """Do ``one`` thing with the chosen documents and the ``other`` with the rest."""
+    if chosen is None or not chosen.any() or chosen.all():
+        parts = engine.run(one if chosen is not None and chosen.any() else other, corpus.blocks)
+        return [np.concatenate(column) for column in zip(*parts, strict=True)]
+    columns: list[Array] = []
+    for mask, work in ((chosen, one), (~chosen, other)):
+        blocks = corpus.select(mask).with_levels_of(corpus).blocks
+        for n, column in enumerate(zip(*engine.run(work, blocks), strict=True)):
+            values = np.concatenate(column)
+            if len(columns) <= n:
+                columns.append(np.empty((corpus.n_documents, *values.shape[1:])))
+            columns[n][mask] = values
+    return columns
 
 
 def _halves(corpus: Corpus, normalised: bool) -> tuple[Corpus, Corpus]:

@@ -25,7 +25,7 @@ __all__ = ["decode_settings", "encode_settings", "load", "save"]
 # Attributes of a fitted estimator that are kept when they are there.
 _ARRAYS = (
     "components_sd_", "component_counts_", "component_counts_sd_", "scores_", "scores_sd_",
-    "proportions_",
+    "proportions_", "absent_",
 )  # fmt: skip
 _PLAIN = ("n_iter_", "converged_", "stop_reason_", "settings_")
 

@@ -33,7 +33,7 @@ class Document:
             np.zeros(1, dtype=np.int32),
         )
         p = self.prior
-        self.spike = np.zeros((1, p.K))
+        self.present = np.ones((1, p.K))
         if model == "dm":
             A = p.alpha.sum()
             self.rate = np.ones((1, p.K))
@@ -43,10 +43,10 @@ class Document:
             self.constant = (p.alpha * np.log(p.beta) - gammaln(p.alpha)).sum()
         if model == "cgp":
             slab = (1 - p.rho) * (p.beta / self.rate) ** p.alpha
-            self.spike = p.rho / (p.rho + slab)
+            self.present = slab / (p.rho + slab)
             self.constant += np.log1p(-p.rho).sum()
         self.shape = p.alpha[None].copy()
-        self.table = (self.shape, self.rate, self.spike)
+        self.table = (self.shape, self.rate, self.present)
         self.bag = oracle.log_bag_constant(p, self.w, self.groups, self.exposures)
         self.bag -= gammaln(self.w + 1).sum()
         self.layout = {"groups": self.groups, "exposures": self.exposures}
@@ -178,7 +178,7 @@ def test_fold_in_agrees_with_enumeration(model, number):
         evidence.fold_in(
             *document.head, *document.table, document.theta, means, empty, 50, 200_000, seed
         )
-        runs.append((means[0], document.spike[0] * empty[0]))
+        runs.append((means[0], (1 - document.present[0]) * empty[0]))
     got = np.array(runs)
     error = got.std(axis=0) / np.sqrt(len(got) - 1)
     expected = np.array([exact["E_c"], exact.get("P_zero", np.zeros(document.prior.K))])
@@ -253,7 +253,7 @@ def test_augmentation_has_the_right_means(model):
     )
     tables, active, scores, log_beta = sums[0] / n, sums[1][0] / n, sums[2] / n, sums[3][0] / n
     alpha, rate = document.shape[0], document.rate[0]
-    present = np.where(c == 0, 1 - document.spike[0], 1.0)
+    present = np.where(c == 0, document.present[0], 1.0)
     error = 5 / np.sqrt(n)
     assert (np.abs(active - present) <= error * np.sqrt(present * (1 - present))).all()
     chances = [a / (a + np.arange(m)) for a, m in zip(alpha, c, strict=True)]

@@ -9,7 +9,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import digamma
 
-from discan.kernels import collapsed, evidence, gibbs, random, reference, special, variational
+from discan.kernels import (
+    collapsed,
+    enumeration,
+    evidence,
+    gibbs,
+    random,
+    reference,
+    special,
+    variational,
+)
 
 SIZES = pytest.mark.parametrize("K", [1, 3, 20])
 SPIKES = pytest.mark.parametrize("spike", [0.0, 0.4])
@@ -59,7 +68,7 @@ def make_block(K, spike=0.3, dtype=np.int32, seed=0, largest=4, big=True):
         table=(
             rng.uniform(0.1, 2.0, (T, K)),
             rng.uniform(0.5, 4.0, (T, K)),
-            np.full((T, K), spike) * rng.uniform(0.5, 1.5, (T, K)),
+            1 - np.full((T, K), spike) * rng.uniform(0.5, 1.5, (T, K)),
         ),
         groups=groups,
         indicator=indicator,
@@ -509,6 +518,24 @@ def test_fold_in(K, spike):
     twin = reference.fold_in(*arguments, 3, 400, SEED)
     close(means, twin[0])
     close(empty, twin[1])
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+@SPIKES
+def test_enumerate_counts(K, spike):
+    block = make_block(K, spike, largest=1, big=False)
+    words = block.head[1].copy()
+    loadings = block.loadings.copy()
+    loadings[words[block.head[0][1]]] = 0.0  # a word that no component has
+    loadings[words[-1], 0] *= K == 1
+    arguments = (*block.head, block.levels, *block.table, loadings)
+    n = len(block.head[0]) - 1
+    logs, means, empty = np.empty(n), np.zeros((n, K)), np.zeros((n, K))
+    enumeration.enumerate_counts(*arguments, logs, means, empty)
+    for mine, twin in zip(
+        (logs, means, empty), reference.enumerate_counts(*arguments), strict=True
+    ):
+        close(mine, twin)
 
 
 @SIZES

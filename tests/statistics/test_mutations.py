@@ -87,7 +87,7 @@ def test_prior_spike(monkeypatch, sampler):
     with_table(
         monkeypatch, ConditionalGammaPoisson,
         lambda model, table, exposure: table._replace(
-            spike=np.broadcast_to(model.rho, table.rate.shape).copy()
+            present=np.broadcast_to(1.0 - model.rho, table.rate.shape).copy()
         ),
     )  # fmt: skip
     assert_caught(Cell("cgp", sampler, True))
@@ -243,8 +243,8 @@ KERNEL_MUTANTS = {
     "absence forgotten when a component empties": (
         Cell("cgp", "collapsed", True),
         (
-            "shape[level, old], rate[level, old], spike[level, old]",
-            "shape[level, old], rate[level, old], 0.0",
+            "shape[level, old], rate[level, old], present[level, old]",
+            "shape[level, old], rate[level, old], 1.0",
         ),
     ),
     "gamma of the wrong word": (

@@ -126,7 +126,7 @@ class Expectation(Algorithm):
         out = loading_counts if loading_counts is not None else np.empty((0, table.shape.shape[1]))
         steps = self.inner_steps() if collect else FOLD_IN_STEPS
         head = (block.indptr, block.words, block.counts, block.levels)
-        if table.spike.any():
+        if (table.present < 1.0).any():
             assert params.loadings is not None
             expect_conditional(
                 *head, *table, np.log(np.maximum(params.loadings, 1e-300)),

@@ -134,12 +134,8 @@ class Sampler(Algorithm):
             counts, empty, FOLD_IN_BURN_IN, FOLD_IN_WORK, seed,
         )  # fmt: skip
         rows = table.rows(block.levels)
-        absent = empty * rows.spike
-        # E[l] = (E[c] + shape (1 - P0)) / rate: a component in use is never absent (spec 3)
-        mean = (counts + rows.shape * (1.0 - absent)) / rows.rate
-        if params.model.normalised:
-            mean = mean / mean.sum(axis=1, keepdims=True)
-        return Posterior(counts, mean, mean**2, absent)
+        absent = empty * (1.0 - rows.present)
+        return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
 
     def mean_loadings(self, params: Params) -> Array:
         """Posterior mean given the counts of the current draw."""

@@ -14,7 +14,7 @@ _CHUNK = 16  # components are summed and searched in runs of this many
 
 @kernel(fastmath=REORDER)
 def sweep(
-    indptr, words, counts, levels, shape, rate, spike,
+    indptr, words, counts, levels, shape, rate, present,
     group_of_word, gamma, gamma_totals, loading_counts, totals, assignments,
     out_moved_words, out_moved_from, out_moved_to, out_log_factor,
     live, seed, cycle, first_document,
@@ -23,7 +23,7 @@ def sweep(
 
     Same as reference.collapsed_sweep. Token (i, j) goes to k with probability proportional to
 
-        (c_k + shape_k) / rate_k * [1 - spike_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
+        (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
     all counts without the token. ``live``: n_jk and n_gk follow every move (the exact sweep).
     Otherwise they stay as they were, less the token itself, and the moves are listed in
@@ -50,7 +50,7 @@ def sweep(
                 token += 1
         for k in range(n_components):
             document_weight[k] = _document_weight(
-                component_counts[k], shape[level, k], rate[level, k], spike[level, k]
+                component_counts[k], shape[level, k], rate[level, k], present[level, k]
             )
         token = start
         for t in range(indptr[i], indptr[i + 1]):
@@ -61,7 +61,7 @@ def sweep(
                 old = np.int64(assignments[token])
                 component_counts[old] -= 1
                 document_weight[old] = _document_weight(
-                    component_counts[old], shape[level, old], rate[level, old], spike[level, old]
+                    component_counts[old], shape[level, old], rate[level, old], present[level, old]
                 )
                 # without the token itself
                 row[old] -= live
@@ -95,7 +95,7 @@ def sweep(
                     left -= weights[new]
                 component_counts[new] += 1
                 document_weight[new] = _document_weight(
-                    component_counts[new], shape[level, new], rate[level, new], spike[level, new]
+                    component_counts[new], shape[level, new], rate[level, new], present[level, new]
                 )
                 row[new] += live
                 totals[g, new] += live
@@ -110,14 +110,14 @@ def sweep(
                     n_moved += 1
                     assignments[token] = new
                 token += 1
-        out_log_factor[i] = log_factor(component_counts, shape[level], rate[level], spike[level])
+        out_log_factor[i] = log_factor(component_counts, shape[level], rate[level], present[level])
     return n_moved
 
 
 @kernel()
-def _document_weight(count, shape, rate, spike):
+def _document_weight(count, shape, rate, present):
     weight = (count + shape) / rate
-    return weight * (1.0 - spike) if count == 0 else weight
+    return weight * present if count == 0 else weight
 
 
 @kernel()

@@ -18,7 +18,7 @@ __all__ = ["chib", "fold_in"]
 
 @kernel()
 def fold_in(
-    indptr, words, counts, levels, shape, rate, spike, loadings,
+    indptr, words, counts, levels, shape, rate, present, loadings,
     out_component_counts, out_empty, burn_in, work, seed,
 ):  # fmt: skip
     """Posterior means of c and of 1(c = 0) for each document, by Gibbs over its tokens.
@@ -39,13 +39,13 @@ def fold_in(
         n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
         open_stream(stream, seed, FOLD_IN, 0, _content(indptr, words, counts, i))
         c[:] = 0
-        _start(stream, n_tokens, token_words, shape[level], rate[level], spike[level],
+        _start(stream, n_tokens, token_words, shape[level], rate[level], present[level],
                loadings, assignments, c, weights)  # fmt: skip
         n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
         for draw in range(burn_in + n_draws):
             for t in range(n_tokens):
                 c[assignments[t]] -= 1
-                total = _weigh(c, shape[level], rate[level], spike[level],
+                total = _weigh(c, shape[level], rate[level], present[level],
                                loadings[token_words[t]], weights)  # fmt: skip
                 if draw >= burn_in:
                     for k in range(n_components):
@@ -63,7 +63,7 @@ def fold_in(
 
 @kernel()
 def chib(
-    indptr, words, counts, levels, shape, rate, spike, loadings, out_log_probability, work, seed
+    indptr, words, counts, levels, shape, rate, present, loadings, out_log_probability, work, seed
 ):
     """Estimate the log sequence probability of each document, scores integrated out.
 
@@ -82,7 +82,7 @@ def chib(
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
-        a, b, p = shape[level], rate[level], spike[level]
+        a, b, p = shape[level], rate[level], present[level]
         n_all = 0
         for t in range(indptr[i], indptr[i + 1]):
             n_all += counts[t]
@@ -169,12 +169,12 @@ def _content(indptr, words, counts, i):
 
 
 @kernel()
-def _weigh(c, shape, rate, spike, row, weights):
+def _weigh(c, shape, rate, present, row, weights):
     total = 0.0
     for k in range(c.shape[0]):
         weights[k] = (c[k] + shape[k]) / rate[k] * row[k]
         if c[k] == 0:
-            weights[k] *= 1.0 - spike[k]
+            weights[k] *= present[k]
         total += weights[k]
     return total
 
@@ -194,33 +194,33 @@ def _choose(stream, weights, total):
 
 
 @kernel()
-def _start(stream, n_tokens, token_words, shape, rate, spike, loadings, assignments, c, weights):
+def _start(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
     """Place the tokens one after the other, each given those before it."""
     for t in range(n_tokens):
-        total = _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
         assignments[t] = _choose(stream, weights, total)
         c[assignments[t]] += 1
 
 
 @kernel()
-def _pass(stream, n_tokens, token_words, shape, rate, spike, loadings, assignments, c, weights,
+def _pass(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights,
           direction):  # fmt: skip
     """One sweep over the tokens, forwards (1) or backwards (-1)."""
     for step in range(n_tokens):
         t = step if direction == 1 else n_tokens - 1 - step
         c[assignments[t]] -= 1
-        total = _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
         assignments[t] = _choose(stream, weights, total)
         c[assignments[t]] += 1
 
 
 @kernel()
-def _climb(n_tokens, token_words, shape, rate, spike, loadings, assignments, c, weights):
+def _climb(n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
     """Put every token where it is most probable; false when none moved."""
     moved = False
     for t in range(n_tokens):
         c[assignments[t]] -= 1
-        _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
         k = np.argmax(weights)
         moved |= k != assignments[t]
         assignments[t] = k
@@ -229,12 +229,12 @@ def _climb(n_tokens, token_words, shape, rate, spike, loadings, assignments, c, 
 
 
 @kernel()
-def _log_transition(n_tokens, token_words, shape, rate, spike, loadings, state, goal, c, weights):
+def _log_transition(n_tokens, token_words, shape, rate, present, loadings, state, goal, c, weights):
     """Log probability that a forward sweep from ``state`` writes ``goal``; c is left at goal."""
     result = 0.0
     for t in range(n_tokens):
         c[state[t]] -= 1
-        total = _weigh(c, shape, rate, spike, loadings[token_words[t]], weights)
+        total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
         result += math.log(weights[goal[t]] / total)
         c[goal[t]] += 1
     return result

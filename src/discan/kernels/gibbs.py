@@ -28,12 +28,13 @@ _TINY = 1e-300
 
 @kernel()
 def sweep(
-    indptr, words, counts, levels, shape, rate, spike, loadings, component_counts, scores,
+    indptr, words, counts, levels, shape, rate, present, loadings, component_counts, scores,
     out_loading_counts, out_log_fit, out_log_factor, seed, cycle, first_document,
 ):  # fmt: skip
     """Draw scores given counts, then the split of each count given scores, for a block.
 
-    Same as reference.gibbs_sweep. A component without words is absent with probability spike_k,
+    Same as reference.gibbs_sweep. A component without words is present with probability
+    present_k,
     else its score is Gamma(c_k + shape_k, rate_k). ``out_log_fit`` gets sum_j w_j log sum_k
     theta_jk l_k, ``out_log_factor`` the document's log F(c) up to the model's constant.
     """
@@ -49,7 +50,7 @@ def sweep(
         top = -np.inf
         for k in range(n_components):
             c = component_counts[i, k]
-            if c == 0 and spike[level, k] > 0.0 and uniform(stream) < spike[level, k]:
+            if c == 0 and present[level, k] < 1.0 and uniform(stream) >= present[level, k]:
                 log_score[k] = -np.inf
             else:
                 log_score[k] = log_gamma_draw(stream, c + shape[level, k])
@@ -69,7 +70,9 @@ def sweep(
                     component_counts[i, k] += draws[k]
                     out_loading_counts[words[t], k] += draws[k]
         out_log_fit[i] = log_fit
-        out_log_factor[i] = log_factor(component_counts[i], shape[level], rate[level], spike[level])
+        out_log_factor[i] = log_factor(
+            component_counts[i], shape[level], rate[level], present[level]
+        )
 
 
 @kernel()
@@ -144,18 +147,18 @@ def _split_count(stream, count, weights, total, out_draws):
 
 
 @kernel()
-def log_factor(component_counts, shape, rate, spike):
+def log_factor(component_counts, shape, rate, present):
     """Log F(c) of one document up to the model's constant.
 
-    sum_k log Gamma(c_k + shape_k) - (c_k + shape_k) log rate_k - 1(c_k = 0) log(1 - spike_k).
+    sum_k log Gamma(c_k + shape_k) - (c_k + shape_k) log rate_k - 1(c_k = 0) log present_k.
     """
     result = 0.0
     for k in range(component_counts.shape[0]):
         c = component_counts[k]
         result += math.lgamma(shape[k]) + log_rising(shape[k], c)
         result -= (c + shape[k]) * math.log(rate[k])
-        if c == 0 and spike[k] > 0.0:
-            result -= math.log1p(-spike[k])
+        if c == 0:
+            result -= math.log(present[k])
     return result
 
 
@@ -174,7 +177,7 @@ def draw_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
 
 @kernel()
 def augment_scores(
-    component_counts, levels, shape, rate, spike,
+    component_counts, levels, shape, rate, present,
     out_tables, out_active, out_scores, out_log_beta, seed, cycle, first_document,
 ):  # fmt: skip
     """Draw the auxiliary variables that make the hyperparameter moves exact (spec 5.3).
@@ -195,7 +198,7 @@ def augment_scores(
             c = component_counts[i, k]
             length += c
             concentration += shape[level, k]
-            if c == 0 and spike[level, k] > 0.0 and uniform(stream) < spike[level, k]:
+            if c == 0 and present[level, k] < 1.0 and uniform(stream) >= present[level, k]:
                 continue
             out_active[level, k] += 1
             out_tables[k] += tables(stream, c, shape[level, k])

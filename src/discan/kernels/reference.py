@@ -5,6 +5,7 @@ A twin takes the kernel's arguments without the ``out_*`` ones, and returns new 
 writing to any. Where a kernel draws, its twin draws the same numbers in the same order.
 """
 
+import itertools
 import math
 from itertools import pairwise
 
@@ -192,11 +193,11 @@ def log_rising(a, n):
     return gammaln(a + n) - gammaln(a)
 
 
-def log_factor(component_counts, shape, rate, spike):
+def log_factor(component_counts, shape, rate, present):
     """Give log F(c) up to the model's constant, for counts (..., K)."""
     a = component_counts + shape
     terms = gammaln(a) - a * np.log(rate)
-    return (terms - np.where(component_counts == 0, np.log1p(-spike), 0.0)).sum(axis=-1)
+    return (terms - np.where(component_counts == 0, np.log(present), 0.0)).sum(axis=-1)
 
 
 # ----------------------------------------------------------------------- expected counts
@@ -250,7 +251,7 @@ def _expected_split(weights, n, alpha, b, a, geometric_mean, power):
 
 
 def expect_conditional(
-    indptr, words, counts, levels, shape, rate, spike, log_weights, score_shape, damping,
+    indptr, words, counts, levels, shape, rate, present, log_weights, score_shape, damping,
     n_inner, tolerance,
 ):  # fmt: skip
     """Structured variational step for scores that may be exactly zero (spec 4.3).
@@ -261,7 +262,7 @@ def expect_conditional(
     loading_counts = np.zeros(log_weights.shape)
     objective = np.zeros(len(score_shape))
     with np.errstate(divide="ignore"):
-        logit_spikes = np.log(spike) - np.log1p(-spike)
+        logit_spikes = np.log1p(-present) - np.log(present)
     for i, w, n in _documents(indptr, words, counts):
         alpha, b, logit_spike = shape[levels[i]], rate[levels[i]], logit_spikes[levels[i]]
         a, T = score_shape[i], log_weights[w]
@@ -344,7 +345,7 @@ def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
 
 
 def gibbs_sweep(
-    indptr, words, counts, levels, shape, rate, spike, loadings, component_counts,
+    indptr, words, counts, levels, shape, rate, present, loadings, component_counts,
     seed, cycle, first_document,
 ):  # fmt: skip
     """Draw the scores given counts, then the split of each count (spec 4.5).
@@ -357,7 +358,9 @@ def gibbs_sweep(
     log_fit = np.zeros(len(scores))
     for i, w, n in _documents(indptr, words, counts):
         stream = Stream(seed, SWEEP, cycle, first_document + i)
-        table = zip(component_counts[i], *(x[levels[i]] for x in (shape, rate, spike)), strict=True)
+        table = zip(
+            component_counts[i], *(x[levels[i]] for x in (shape, rate, present)), strict=True
+        )
         log_score = np.array([_draw_log_score(stream, *row) for row in table])
         scores[i] = _exp(log_score)
         for j, count in zip(w, n, strict=True):
@@ -365,7 +368,7 @@ def gibbs_sweep(
             new_counts[i] += draws
             loading_counts[j] += draws
             log_fit[i] += count * log_mean
-    table = shape[levels], rate[levels], spike[levels]
+    table = shape[levels], rate[levels], present[levels]
     return new_counts, scores, loading_counts, log_fit, log_factor(new_counts, *table)
 
 
@@ -387,8 +390,8 @@ def _exp(logs):
     return np.array([math.exp(x) for x in logs])
 
 
-def _draw_log_score(stream, count, shape, rate, spike):
-    if count == 0 and spike > 0 and stream.uniform() < spike:
+def _draw_log_score(stream, count, shape, rate, present):
+    if count == 0 and present < 1 and stream.uniform() >= present:
         return -np.inf
     return stream.log_gamma(count + shape) - math.log(rate)
 
@@ -417,7 +420,7 @@ def draw_loadings(loading_counts, gamma, seed, cycle):
     return np.array([[s.log_gamma(a) for a in row] for s, row in zip(streams, shapes, strict=True)])
 
 
-def augment_scores(component_counts, levels, shape, rate, spike, seed, cycle, first_document):
+def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, first_document):
     """Draw presence, tables, scores and log u of every document (spec 5.3).
 
     Returns sums of tables (K,), presences (T, K) by level, scores (K,) and log u (1,).
@@ -432,8 +435,8 @@ def augment_scores(component_counts, levels, shape, rate, spike, seed, cycle, fi
             component_counts[i],
         )
         for k in range(n_components):
-            a, p = shape[level, k], spike[level, k]
-            if c[k] == 0 and p > 0 and stream.uniform() < p:
+            a, p = shape[level, k], present[level, k]
+            if c[k] == 0 and p < 1 and stream.uniform() >= p:
                 continue
             active[level, k] += 1
             tables[k] += stream.tables(c[k], a)
@@ -465,9 +468,9 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
 # ---------------------------------------------------------------------------- collapsed Gibbs
 
 
-def _document_weight(c, shape, rate, spike):
+def _document_weight(c, shape, rate, present):
     """Weight of one more token on each component, scores integrated out."""
-    return (c + shape) / rate * np.where(c == 0, 1 - spike, 1.0)
+    return (c + shape) / rate * np.where(c == 0, present, 1.0)
 
 
 def _tokens(indptr, *arrays, counts):
@@ -479,7 +482,7 @@ def _tokens(indptr, *arrays, counts):
 
 
 def collapsed_sweep(
-    indptr, words, counts, levels, shape, rate, spike,
+    indptr, words, counts, levels, shape, rate, present,
     group_of_word, gamma, gamma_totals, loading_counts, totals, assignments,
     live, seed, cycle, first_document,
 ):  # fmt: skip
@@ -497,7 +500,7 @@ def collapsed_sweep(
         c[i, old] -= 1
         n[j, old] -= 1
         m[g, old] -= 1
-        weights = _document_weight(c[i], shape[level], rate[level], spike[level])
+        weights = _document_weight(c[i], shape[level], rate[level], present[level])
         weights *= (gamma[j] + n[j]) / (gamma_totals[g] + m[g])
         new = z[token] = streams[i].choose(weights, weights.sum())
         home = new if live else old
@@ -506,7 +509,7 @@ def collapsed_sweep(
         m[g, home] += 1
         if new != old:
             moves.append((j, old, new))
-    factors = log_factor(c, shape[levels], rate[levels], spike[levels])
+    factors = log_factor(c, shape[levels], rate[levels], present[levels])
     return n, m, z, np.array(moves, dtype=np.int64).reshape(-1, 3).T, factors
 
 
@@ -552,11 +555,11 @@ def document_counts(indptr, counts, assignments, n_components):
 class _Document:
     """The tokens of one document, their components and the conditionals of a Gibbs sampler."""
 
-    def __init__(self, stream, words, counts, shape, rate, spike, loadings):
+    def __init__(self, stream, words, counts, shape, rate, present, loadings):
         """Place the tokens one after the other, each given those before it."""
         possible = (loadings[words] > 0).any(axis=1)
         self.impossible = not possible.all()
-        self.stream, self.table = stream, (shape, rate, spike)
+        self.stream, self.table = stream, (shape, rate, present)
         self.rows = loadings[np.repeat(words[possible], counts[possible])]
         self.n_tokens, self.n_components = self.rows.shape
         self.c = np.zeros(self.n_components, dtype=np.int64)
@@ -623,14 +626,14 @@ def _content(words, counts):
     return result
 
 
-def fold_in(indptr, words, counts, levels, shape, rate, spike, loadings, burn_in, work, seed):
+def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_in, work, seed):
     """Posterior means of c and of 1(c = 0) given the loadings, by Gibbs, (I, K) each."""
     means = np.zeros((len(indptr) - 1, loadings.shape[1]))
     empty = np.zeros_like(means)
     for i, w, n in _documents(indptr, words, counts):
         stream = Stream(seed, FOLD_IN, 0, _content(w, n))
         document = _Document(
-            stream, w, n, shape[levels[i]], rate[levels[i]], spike[levels[i]], loadings
+            stream, w, n, shape[levels[i]], rate[levels[i]], present[levels[i]], loadings
         )
         n_draws = min(max(work // max(document.n_tokens, 1), 100), 10_000)
         for _ in range(burn_in):
@@ -641,7 +644,7 @@ def fold_in(indptr, words, counts, levels, shape, rate, spike, loadings, burn_in
     return means, empty
 
 
-def chib(indptr, words, counts, levels, shape, rate, spike, loadings, work, seed):
+def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, seed):
     """Estimate log p of each document (I,), up to the model's constant (spec 6.1).
 
     p(x, z*) over the mean probability that a sweep from z writes z*, along a chain of states z that
@@ -651,7 +654,7 @@ def chib(indptr, words, counts, levels, shape, rate, spike, loadings, work, seed
     for i, w, n in _documents(indptr, words, counts):
         stream = Stream(seed, EVIDENCE, 0, _content(w, n))
         document = _Document(
-            stream, w, n, shape[levels[i]], rate[levels[i]], spike[levels[i]], loadings
+            stream, w, n, shape[levels[i]], rate[levels[i]], present[levels[i]], loadings
         )
         if document.impossible:
             continue
@@ -674,3 +677,22 @@ def chib(indptr, words, counts, levels, shape, rate, spike, loadings, work, seed
                 transitions.append(document.log_transition(goal))
         result[i] = log_joint - (np.logaddexp.reduce(transitions) - math.log(n_sweeps))
     return result
+
+
+def enumerate_counts(indptr, words, counts, levels, shape, rate, present, loadings):
+    """Exact log p (I,), E[c] (I, K) and P(c = 0) (I, K) by summing over all assignments."""
+    n_documents, n_components = len(indptr) - 1, loadings.shape[1]
+    log_probability = np.zeros(n_documents)
+    means, empty = np.zeros((2, n_documents, n_components))
+    for i, w, n in _documents(indptr, words, counts):
+        known = loadings[w].any(axis=1)
+        tokens = np.repeat(w[known], n[known].astype(int))
+        ways = np.array(list(itertools.product(range(n_components), repeat=len(tokens))), dtype=int)
+        c = (ways[:, :, None] == np.arange(n_components)).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            logs = np.log(loadings[tokens, ways]).sum(axis=1)
+        logs = logs + log_factor(c, shape[levels[i]], rate[levels[i]], present[levels[i]])
+        log_probability[i] = np.logaddexp.reduce(logs) if known.all() else -np.inf
+        shares = np.exp(logs - np.logaddexp.reduce(logs))
+        means[i], empty[i] = shares @ c, shares @ (c == 0)
+    return log_probability, means, empty

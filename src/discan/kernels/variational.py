@@ -91,7 +91,7 @@ def expect(
 
 @kernel()
 def expect_conditional(
-    indptr, words, counts, levels, shape, rate, spike, log_weights, score_shape, absent, damping,
+    indptr, words, counts, levels, shape, rate, present, log_weights, score_shape, absent, damping,
     out_loading_counts, out_objective, n_inner, tolerance, collect,
 ):  # fmt: skip
     """Structured variational step for scores that may be exactly zero (spec 4.3).
@@ -117,8 +117,8 @@ def expect_conditional(
         first, n_words = indptr[i], indptr[i + 1] - indptr[i]
         level = levels[i]
         for k in range(n_components):
-            p = spike[level, k]
-            logit_spike[k] = math.log(p) - math.log1p(-p) if p > 0.0 else -np.inf
+            p = present[level, k]
+            logit_spike[k] = math.log1p(-p) - math.log(p) if p < 1.0 else -np.inf
             eta[k] = digamma(score_shape[i, k]) - math.log(rate[level, k])
         possible = True
         for t in range(n_words):

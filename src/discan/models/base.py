@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model must say, and all that follows from it.
 
-A model lowers itself to a **score table**: shape, rate and spike of each component at a given total
-exposure. Every algorithm works from that table alone. With a constant of its own,
+A model lowers itself to a **score table**: shape, rate and presence of each component at a given
+total exposure. Every algorithm works from that table alone. With a constant of its own,
 
     log F(c) = constant + sum_k [ log Gamma(c_k + shape_k) - (c_k + shape_k) log rate_k
-                                  - 1(c_k = 0) log(1 - spike_k) ],
+                                  - 1(c_k = 0) log present_k ],
 
 the log probability of the component counts of a document with its scores integrated out (spec 2.4).
 """
@@ -34,17 +34,21 @@ _MOST_COMPONENTS = 10_000_000
 
 
 class ScoreTable(NamedTuple):
-    """Shape, rate and P(l = 0 given c = 0) of the scores, each (T, K), a row per exposure level."""
+    """Shape, rate and P(l > 0 given c = 0) of the scores, each (T, K), a row per exposure level.
+
+    The chance of presence is kept rather than that of absence: it can be too small for one minus
+    the other to tell.
+    """
 
     shape: Array
     rate: Array
-    spike: Array
+    present: Array
 
     def rows(self, levels: Array) -> ScoreTable:
         """Rows of documents at these levels (I,); one row for all if there is only one."""
         if len(self.shape) == 1:
             return self
-        return ScoreTable(self.shape[levels], self.rate[levels], self.spike[levels])
+        return ScoreTable(self.shape[levels], self.rate[levels], self.present[levels])
 
 
 class ScoreMoments(NamedTuple):
@@ -138,13 +142,24 @@ class Model(ABC):
         table = self.score_table(exposure)
         a = component_counts + table.shape
         terms = gammaln(a) - a * np.log(table.rate)
-        terms -= np.where(component_counts == 0, np.log1p(-table.spike), 0.0)
+        terms -= np.where(component_counts == 0, np.log(table.present), 0.0)
         return np.asarray(self.log_constant(component_counts.sum(axis=1)) + terms.sum(axis=1))
 
     def moments(self, component_counts: Array, rows: ScoreTable) -> ScoreMoments:
         """Posterior moments of the scores given component counts (I, K) (spec 3)."""
-        absent = np.where(component_counts == 0, rows.spike, 0.0)
+        absent = np.where(component_counts == 0, 1.0 - rows.present, 0.0)
         return self.moments_of(component_counts + rows.shape, rows, absent)
+
+    def mixed_moments(self, mean_counts: Array, rows: ScoreTable, absent: Array) -> ScoreMoments:
+        """Means of the scores given means of c and of absence: (E[c] + shape (1 - P0)) / rate.
+
+        A component in use is never absent, so it is the prior's part alone that absence takes
+        away (spec 3). Second moments need more than means: they are NaN.
+        """
+        mean = (mean_counts + rows.shape * (1.0 - absent)) / rows.rate
+        if self.normalised:
+            mean = mean / mean.sum(axis=1, keepdims=True)
+        return ScoreMoments(mean, np.full_like(mean, np.nan), absent)
 
     def moments_of(self, score_shape: Array, rows: ScoreTable, absent: Array) -> ScoreMoments:
         """Moments of Gamma(score_shape, rate) scores, zero with probability ``absent`` (I, K)."""

@@ -39,12 +39,13 @@ class ConditionalGammaPoisson(GammaPoisson):
         return value if name == "alpha" else value * float(np.mean(1.0 - np.asarray(self.rho)))
 
     def score_table(self, exposure: Array) -> ScoreTable:
-        """As GP, with spike = rho / (rho + (1 - rho) (beta / (beta + E))^alpha)."""
+        """As GP; absent given c = 0 with odds rho to (1 - rho) (beta / (beta + E))^alpha."""
         shape, rate, _ = super().score_table(exposure)
         log_slab = np.log1p(-self.rho) + shape * np.log(self.beta / rate)
         with np.errstate(divide="ignore"):
             log_spike = np.log(self.rho)
-        return ScoreTable(shape, rate, np.exp(log_spike - np.logaddexp(log_spike, log_slab)))
+        present = np.exp(log_slab - np.logaddexp(log_spike, log_slab))
+        return ScoreTable(shape, rate, np.maximum(present, 1e-300))
 
     def log_constant(self, length: Array) -> Array:
         """As GP, times prod_k (1 - rho_k)."""

@@ -48,7 +48,7 @@ class DirichletMultinomial(Model):
     def score_table(self, exposure: Array) -> ScoreTable:
         """Gamma(c + alpha, 1) scores, which normalise to Dirichlet(c + alpha)."""
         shape = np.tile(self.alpha, (len(exposure), 1))
-        return ScoreTable(shape, np.ones_like(shape), np.zeros_like(shape))
+        return ScoreTable(shape, np.ones_like(shape), np.ones_like(shape))
 
     def log_constant(self, length: Array) -> Array:
         """Log Gamma(A) / Gamma(A + L) / prod_k Gamma(alpha_k)."""

@@ -57,7 +57,7 @@ class GammaPoisson(Model):
         """Gamma(c + alpha, beta + E)."""
         # a document that was not observed at all has no rate under maximum likelihood
         rate = np.maximum(self.beta + np.asarray(exposure)[:, None], 1e-300)
-        return ScoreTable(np.broadcast_to(self.alpha, rate.shape).copy(), rate, np.zeros_like(rate))
+        return ScoreTable(np.broadcast_to(self.alpha, rate.shape).copy(), rate, np.ones_like(rate))
 
     def log_constant(self, length: Array) -> Array:
         """prod_k beta_k^alpha_k / Gamma(alpha_k), in logs."""
