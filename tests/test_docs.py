@@ -29,7 +29,8 @@ def run(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_code_blocks_run(path):
+def test_code_blocks_run(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some blocks write files
     run(path)
 
 

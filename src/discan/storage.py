@@ -13,6 +13,7 @@ import errno
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -136,6 +137,7 @@ def _write_atomically(path: Path, data: bytes) -> None:
                 stream.write(memoryview(data))
                 stream.flush()
                 os.fsync(stream.fileno())
+            os.chmod(name, _mode(path))
             os.replace(name, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -146,6 +148,15 @@ def _write_atomically(path: Path, data: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _mode(path: Path) -> int:
+    """Permissions as for any new file, or those of the file that is replaced."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _sweep(path: Path) -> None:

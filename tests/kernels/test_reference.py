@@ -321,7 +321,7 @@ def test_gibbs_sweep_in_logs():
     """Products of loadings and scores that underflow are split, and scored, in logs."""
     indptr, words = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
     n, levels = np.array([4, 40], dtype=np.int32), np.zeros(1, dtype=np.int32)
-    table = np.array([[0.05, 0.05, 0.5]]), np.ones((1, 3)), np.zeros((1, 3))
+    table = np.array([[0.05, 0.05, 0.5]]), np.ones((1, 3)), np.ones((1, 3))
     loadings = np.array([[1e-290, 2e-290, 0.0], [1e-295, 0.0, 0.0], [1.0, 1.0, 1.0]])
     start = np.array([[0, 0, 44]])
     n_in_logs = 0

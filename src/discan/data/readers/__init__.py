@@ -3,7 +3,8 @@
 
 # They register on import. Guessing asks them in this order, so text, the most lenient, is last.
 # isort: off
-from discan.data.readers import matrices, arrays, tables, votes, genetics, cells, stored, text  # noqa: F401
+from discan.data.readers import matrices, arrays, tables, votes, genetics, cells, stored  # noqa: F401
+from discan.data.readers import reuters, text  # noqa: F401
 
 # isort: on
 from discan.data.readers.base import READERS, Reader, read

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import inspect
 import io
 import logging
 import lzma
 import os
+import re
+import stat
 import zlib
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -22,13 +26,13 @@ from discan.data.corpus import Corpus
 from discan.errors import InputError, LimitError, StorageError
 from discan.typing import Array
 
-__all__ = ["READERS", "CountBuilder", "Reader", "Source", "read", "reader"]
+__all__ = ["READERS", "CountBuilder", "Option", "Reader", "Source", "guess", "read", "reader"]
 
 log = logging.getLogger("discan")
 
 MAX_UNPACKED = 2**30  # bytes; beyond it a file that shrank a hundredfold is taken for a bomb
 MAX_RATIO = 100
-MAX_LINE = 2**28  # characters
+MAX_LINE = 2**28  # bytes
 
 PACKED = (".gz", ".xz", ".bz2", ".zst")
 
@@ -40,11 +44,16 @@ class Source:
     """
 
     def __init__(self, path: str | os.PathLike[str], max_unpacked: int = MAX_UNPACKED) -> None:
+        if not os.fspath(path):
+            raise InputError("the name of the file to read is empty")
         self.path = Path(path)
         self.max_unpacked = max_unpacked
-        if not self.path.exists():
-            raise InputError(f"{self.path}: no such file or folder")
-        self.is_folder = self.path.is_dir()
+        mode = _mode(self.path)
+        self.is_folder = stat.S_ISDIR(mode)
+        if not self.is_folder and not stat.S_ISREG(mode):
+            raise InputError(
+                f"{self.path}: a pipe or a device, not a file or folder; save it to a file first"
+            )
         self.name = self.path.name.lower()
         for suffix in PACKED:
             self.name = self.name.removesuffix(suffix)
@@ -71,9 +80,13 @@ class Source:
         with self.open(path) as stream:
             number = 0
             try:
-                for number, line in enumerate(stream, start=1):
+                # Bounded, so that a file without ends of line does not fill the memory.
+                parts = iter(partial(stream.readline, MAX_LINE + 1), b"")
+                for number, line in enumerate(parts, start=1):
                     if len(line) > MAX_LINE:
-                        raise LimitError(f"{path}, line {number}: longer than {MAX_LINE:,} bytes")
+                        raise LimitError(
+                            f"{path}, line {number}: longer than {MAX_LINE:,} bytes; is it text?"
+                        )
                     if number == 1:
                         line = line.removeprefix(b"\xef\xbb\xbf")
                     yield number, line.decode("utf-8").rstrip("\r\n")
@@ -129,6 +142,15 @@ class CountBuilder:
         return Corpus(sparse.csr_array((counts, words, indptr), shape=shape), **options)
 
 
+class Option(NamedTuple):
+    """An option of a reader: its name, its default, the type as written, and what it is."""
+
+    name: str
+    default: Any
+    type: str
+    help: str
+
+
 @dataclass(frozen=True)
 class Reader:
     """A format: its name, what it is, the endings and a test that tell it, and the function."""
@@ -138,6 +160,27 @@ class Reader:
     endings: tuple[str, ...]
     sniff: Callable[[Source, str], bool] | None
     function: Callable[..., Corpus]
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """What the function takes besides the source, from its signature and docstring."""
+        result: dict[str, Option] = {}
+        parameters = inspect.signature(self.function).parameters
+        helps = _described(self.function)
+        if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            from discan.data.text import TextOptions
+
+            parameters = {**parameters, **inspect.signature(TextOptions).parameters}
+            helps |= _described(TextOptions)
+        for p in list(parameters.values())[1:]:
+            if p.kind is not p.VAR_KEYWORD:
+                result[p.name] = Option(p.name, p.default, str(p.annotation), helps.get(p.name, ""))
+        return result
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it counts the words of texts."""
+        return "stop_words" in self.options
 
 
 READERS: dict[str, Reader] = {}
@@ -161,28 +204,39 @@ def reader(
     return decorate
 
 
-def read(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Corpus:
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    max_unpacked: int = MAX_UNPACKED,
+    **options: Any,
+) -> Corpus:
     """Read a file or folder into a corpus.
 
     Parameters
     ----------
     path : file or folder; .gz, .xz, .bz2 and .zst are unpacked on the way
     format : name of a reader (``discan.data.readers.READERS``), guessed if not given
+    max_unpacked : int, default=2**30
+        A file that unpacks to more bytes than this, and than a hundred times its size, is taken
+        for a bomb and refused.
     **options
         Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
     """
-    source = Source(path)
+    source = Source(path, max_unpacked)
     if format is None:
         format = guess(source)
         log.info("%s: read as %s", source.path, format)
     if format not in READERS:
         raise InputError(f"format={format!r} is not known; use one of {', '.join(READERS)}")
-    try:
-        return READERS[format].function(source, **options)
-    except TypeError as error:
-        if "unexpected keyword argument" in str(error):
-            raise InputError(f"format {format!r} has no such option: {error}") from None
-        raise
+    known = READERS[format].options
+    for name in options:
+        if name not in known:
+            raise InputError(
+                f"{source.path}: read as {format}, which has no option {name!r}; it has "
+                f"{', '.join(known) or 'none'}"
+            )
+    return READERS[format].function(source, **options)
 
 
 def guess(source: Source) -> str:
@@ -195,6 +249,8 @@ def guess(source: Source) -> str:
                 return found.name
     if by_ending:
         return by_ending[0].name
+    if not source.is_folder and source.path.stat().st_size == 0:
+        raise InputError(f"{source.path}: the file is empty")
     raise InputError(
         f"{source.path}: cannot tell the format; say which with format=..., one of "
         f"{', '.join(READERS)}"
@@ -236,7 +292,68 @@ def _open_zst(raw: Any) -> Any:
         raise InputError(
             "reading .zst files needs the package zstandard: pip install zstandard"
         ) from None
-    return zstandard.ZstdDecompressor().stream_reader(raw)
+    return _Zst(raw, zstandard.ZstdDecompressor().decompressobj)
+
+
+class _Zst:
+    """Unpack .zst, frame by frame; the library's own reader takes a file cut short for whole."""
+
+    def __init__(self, raw: Any, new_frame: Callable[[], Any]) -> None:
+        self._raw, self._new_frame = raw, new_frame
+        self._frame: Any = None
+        self._rest = b""  # packed, not yet looked at
+        self._ready = b""  # unpacked, not yet given
+
+    def read(self, size: int) -> bytes:
+        while not self._ready:
+            # Little at a time: a few bytes may unpack to very many.
+            part = self._rest or self._raw.read(2**10)
+            self._rest = b""
+            if not part:
+                if self._frame is not None:
+                    raise EOFError("it is cut short")
+                return b""
+            if self._frame is None:
+                self._frame = self._new_frame()
+            self._ready = self._frame.decompress(part)
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        result, self._ready = self._ready[:size], self._ready[size:]
+        return result
+
+    def close(self) -> None:
+        self._raw.close()
+
+
+def _mode(path: Path) -> int:
+    """Return the kind of a file; say so in one line if there is none."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{path}: no such file or folder") from None
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"{str(path)!r} is no name of a file ({error})") from None
+
+
+def _described(thing: Any) -> dict[str, str]:
+    """Read the section of parameters of a docstring: {name: text}."""
+    result: dict[str, str] = {}
+    names: list[str] = []
+    lines = inspect.getdoc(thing) or ""
+    _, _, section = lines.partition("Parameters\n----------\n")
+    for line in section.splitlines():
+        if not line.strip():
+            break
+        if line.startswith(" "):
+            for name in names:
+                result[name] = f"{result[name]} {line.strip()}".strip()
+        else:
+            heads, _, kind = line.partition(" : ")
+            names = re.findall(r"\w+", heads)
+            result |= dict.fromkeys(names, f"({kind})" if kind else "")
+    return result
 
 
 def _none(dtype: Any) -> Array:

@@ -10,7 +10,12 @@ from discan.data.store import load_corpus
 __all__ = ["read_stored"]
 
 
-@reader("discan", "a corpus written by discan convert", endings=(".discan",))
+@reader(
+    "discan",
+    "a corpus written by discan convert",
+    endings=(".discan",),
+    sniff=lambda source, head: '{"__metadata__":{"' in head[:40] and "discan" in head,
+)
 def read_stored(source: Source) -> Corpus:
     """Read a stored corpus."""
     return load_corpus(source.path)
