@@ -59,6 +59,22 @@ def test_resumed_equals_unbroken(tmp_path, model, algorithm, learn, death):
     same(discan.resume(tmp_path), whole)  # a finished run stays as it is
 
 
+@pytest.mark.parametrize("algorithm", ["variational", "map", "ml"])
+def test_a_run_that_converged_stays_as_it_is(tmp_path, algorithm):
+    settings = {"n_components": 3, "random_state": 3, "tol": 1e-3, "algorithm": algorithm}
+    whole = discan.DCA(**settings, checkpoint=tmp_path).fit(W)
+    assert whole.converged_
+    resumed = discan.resume(tmp_path)
+    same(resumed, whole)
+    assert resumed.stop_reason_ == whole.stop_reason_
+    assert resumed.converged_
+
+
+def test_an_empty_folder_has_no_run(tmp_path):
+    with pytest.raises(InputError, match="no run was begun here"):
+        discan.resume(tmp_path)
+
+
 def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
     discan.DCA(**OPTIONS, checkpoint=tmp_path).fit(W)
     with pytest.raises(InputError, match="holds a run already"):

@@ -71,6 +71,8 @@ def resume(folder: str | os.PathLike[str], **overrides: Any) -> Any:
     from discan import estimators
 
     path = Path(folder)
+    if not (path / "settings.discan").exists():
+        raise InputError(f"{path}: no run was begun here; begin one with checkpoint=...")
     header, arrays = read_file(path / "settings.discan", "settings")
     if header["class"] not in estimators.__all__:
         raise ModelFileError(f"{path}: unknown class {header['class']!r}")

@@ -119,6 +119,11 @@ class Run:
         stops for SIGTERM, which is passed on once all is written.
         """
         plan = self.algorithm.plan(max_iter)
+        limit = tol if not plan.thin else None
+        over = self._stop(limit)
+        if over:  # it was over when it was taken up
+            self.reason = over
+            return
         self.reason = f"all {plan.n_cycles} cycles done"
         signals = [signal.SIGINT] if checkpoint is None else [signal.SIGINT, signal.SIGTERM]
         with deferred(signals) as asked, progress_bar(plan.n_cycles, progress) as show:
@@ -127,7 +132,7 @@ class Run:
                 if plan.thin and self._is_draw(plan.burn_in, plan.thin):
                     self._draw()
                 show(self)
-                stop = self._stop(tol if not plan.thin else None)
+                stop = self._stop(limit)
                 if callback is not None and callback(self):
                     stop = stop or "stopped by the callback"
                 if asked():

@@ -115,6 +115,8 @@ def _encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
             for field in dataclasses.fields(value)  # type: ignore[arg-type]
         }
         return {"object": kind, "fields": fields}
+    if isinstance(value, (tuple, list, set, frozenset)) and all(isinstance(x, str) for x in value):
+        return {"list": sorted(value) if isinstance(value, (set, frozenset)) else list(value)}
     array = np.asarray(value)
     if array.dtype.kind in "biuf":
         arrays[name] = array

@@ -6,12 +6,24 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+import re
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Style", "emit", "plain", "safe_cell", "to_csv"]
+import numpy as np
+
+__all__ = [
+    "Style", "emit", "emit_record", "listing", "plain", "safe_cell", "terminal_width", "to_csv",
+    "to_json",
+]  # fmt: skip
+
+LONG_NAME = 28  # characters; names that are longer on average get a line each
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Style(StrEnum):
@@ -22,16 +34,36 @@ class Style(StrEnum):
     CSV = "csv"
 
 
+# ---- a table, and a record ----
+
+
 def emit(style: Style, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows on stdout."""
+    """Print rows on stdout: a table, a JSON list of objects, or CSV."""
     rows = list(rows)
     if style is Style.JSON:
-        records = [dict(zip(columns, row, strict=True)) for row in rows]
-        sys.stdout.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
+        _write(to_json([dict(zip(columns, row, strict=True)) for row in rows]))
     elif style is Style.CSV:
-        sys.stdout.write(to_csv(columns, rows))
+        _write_csv(columns, rows)
     else:
         _print_table(columns, rows)
+
+
+def emit_record(style: Style, record: Mapping[str, Any]) -> None:
+    """Print one thing's properties on stdout: a line each, or one JSON object."""
+    if style is Style.JSON:
+        _write(to_json(dict(record)))
+    elif style is Style.CSV:
+        _write_csv(("what", "value"), list(record.items()))
+    else:
+        width = max(map(len, record), default=0)
+        for name, value in record.items():
+            _write(f"{plain(name):<{width}}  {plain(_text(value))}".rstrip() + "\n")
+
+
+def to_json(value: Any) -> str:
+    """JSON text that any parser takes and no terminal obeys; NaN and infinity become null."""
+    text = json.dumps(_jsonable(value), ensure_ascii=False, allow_nan=False, indent=1)
+    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -46,37 +78,143 @@ def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def safe_cell(cell: Any) -> Any:
     """Guard text that begins like a formula with an apostrophe; numbers stay as they are."""
     if isinstance(cell, (list, tuple)):
-        cell = " ".join(str(part) for part in cell)
-    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        cell = "; ".join(str(part) for part in cell)
+    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r", "\n"):
         return "'" + cell
     return cell
 
 
+# ---- text for people ----
+
+
 def plain(text: str) -> str:
     """Show control characters and escape sequences instead of sending them to the terminal."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def terminal_width() -> int | None:
+    """Columns of the terminal; None in a pipe or a file, where nothing is to be wrapped."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def listing(title: str, entries: Mapping[str, Sequence[str]], width: int | None) -> str:
+    """Format a title and named lists under it, wrapped between the items.
+
+    Names that are long get a line each. Nothing is cut.
+    """
+    lines = [plain(title)]
+    gutter = max(map(len, entries), default=0) + 4
+    for name, items in entries.items():
+        shown = [plain(item) for item in items]
+        if not shown:
+            continue
+        if sum(map(len, shown)) > LONG_NAME * len(shown):
+            body = shown
+        else:
+            body = _packed(shown, None if width is None else max(width - gutter, 20))
+        room = None if width is None else max(width - gutter, 20)
+        body = [line for text in body for line in _wrapped(text, room)]
+        heads = [f"  {name}", *[""] * (len(body) - 1)]
+        lines += [f"{head:<{gutter}}{text}" for head, text in zip(heads, body, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+# ---- inside ----
+
+
+def _packed(items: Sequence[str], width: int | None) -> list[str]:
+    """Put items on lines, separated by commas, no item broken unless it fills a line."""
+    lines: list[str] = []
+    for n, item in enumerate(items):
+        text = item + ("," if n < len(items) - 1 else "")
+        if lines and (width is None or len(lines[-1]) + 1 + len(text) <= width):
+            lines[-1] += " " + text
+        else:
+            lines.append(text)
+    return lines
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    if width is None or len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, subsequent_indent="  ")
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    if sys.stdout.isatty():
+        rows = [[plain(c) if isinstance(c, str) else c for c in row] for row in rows]
+    _write(to_csv(columns, rows))
+
+
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    from rich.cells import cell_len, set_cell_size
+
+    cells = [[plain(_text(cell)) for cell in row] for row in rows]
+    right = [bool(rows) and _is_number(rows[0][j]) for j in range(len(columns))]
+    width = terminal_width()
+    if width is not None:
+        _print_rich_table(columns, cells, right)
+        return
+    sizes = [
+        max(cell_len(text) for text in column)
+        for column in zip(columns, *cells, strict=True)
+    ]  # fmt: skip
+    for row in (columns, *cells):
+        parts = [
+            " " * (size - cell_len(text)) + text if r else set_cell_size(text, size)
+            for text, size, r in zip(row, sizes, right, strict=True)
+        ]
+        _write("  ".join(parts).rstrip() + "\n")
+
+
+def _print_rich_table(
+    columns: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool]
+) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for index, column in enumerate(columns):
-        number = bool(rows) and isinstance(rows[0][index], (int, float))
-        table.add_column(column, justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(plain(_text(cell))) for cell in row))
-    console = Console()
-    if not console.is_terminal:
-        console.width = 200
-    console.print(table)
+    for column, r in zip(columns, right, strict=True):
+        table.add_column(column, justify="right" if r else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*map(escape, row))
+    Console().print(table)
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, (int, float, np.number)) and not isinstance(cell, bool)
 
 
 def _text(cell: Any) -> str:
-    if isinstance(cell, float):
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, (int, np.integer)):
+        return f"{cell:,}"
+    if isinstance(cell, (float, np.floating)):
         return f"{cell:.4g}"
     if isinstance(cell, (list, tuple)):
         return ", ".join(str(part) for part in cell)
     return str(cell)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _jsonable(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _jsonable(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

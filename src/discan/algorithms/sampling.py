@@ -99,6 +99,8 @@ class Sampler(Algorithm):
 
     def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
         """Draw the hyperparameters (spec 5.3)."""
+        if not params.learn:
+            return params
         rng = np.random.Generator(
             np.random.Philox(key=int(clock.seed), counter=[0, 0, 0, clock.cycle + 1])
         )

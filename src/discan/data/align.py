@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Hashable, Sequence
 
 import numpy as np
+from scipy import sparse
 
 from discan.data.corpus import Corpus, Layout
 from discan.errors import InputError
+from discan.typing import Array
 
 __all__ = ["align"]
 
@@ -18,43 +21,79 @@ log = logging.getLogger("discan")
 def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
     """Return the corpus with the columns of ``layout``; words it does not have are dropped.
 
+    Groups are matched by name. A group that is not in the data, or of whose words in a document
+    the model knows none, has exposure 0 there: it was not observed.
+
     Parameters
     ----------
     max_unseen : largest share of tokens that may be dropped before it is an error
     """
-    if corpus.layout.word_names is None or layout.word_names is None:
+    given = corpus.layout
+    if given.word_names is None or layout.word_names is None:
         if corpus.n_words != layout.n_words:
             raise InputError(
                 f"the data have {corpus.n_words} columns and the model {layout.n_words}, and there "
                 "are no words to match them by; read both with their vocabulary"
             )
         return corpus
-    if corpus.layout.word_names == layout.word_names:
+    if given.word_names == layout.word_names and np.array_equal(
+        given.group_of_word, layout.group_of_word
+    ):
         return corpus
-    place = {word: j for j, word in enumerate(layout.word_names)}
-    target = np.array([place.get(word, -1) for word in corpus.layout.word_names], dtype=np.int64)
+    place = {key: j for j, key in enumerate(_keys(layout, given))}
+    target = np.array([place.get(key, -1) for key in _keys(given, layout)], dtype=np.int64)
     words = target[corpus.words]
     known = words >= 0
     unseen = float(corpus.counts[~known].sum()) / max(float(corpus.n_tokens), 1.0)
-    if unseen > 0:
-        share = 100 * unseen
-        log.warning("%.1f %% of the tokens are unknown to the model and ignored", share)
-    if unseen > max_unseen or not known.any():
+    if not known.any() or unseen > max_unseen:
         raise InputError(
-            f"{100 * unseen:.0f} % of the tokens are words the model does not know: is it the "
-            "right model?"
+            f"{100 * unseen:.4g} % of the tokens are words that the model does not know; is it the "
+            "right model, and are the data read as those it was fitted to?"
         )
-    from scipy import sparse
-
+    if unseen > 0:
+        log.warning("%.2g %% of the tokens are unknown to the model and ignored", 100 * unseen)
     indptr = np.concatenate(([0], np.cumsum(known)))[corpus.indptr]
     shape = (corpus.n_documents, layout.n_words)
     table = sparse.csr_array((corpus.counts[known], words[known], indptr), shape=shape)
-    same_groups = corpus.n_groups == layout.n_groups
     return Corpus(
         table,
         groups=layout.group_of_word,
-        exposures=corpus.exposures if same_groups else None,
+        exposures=_exposures(corpus, layout, known),
         document_names=corpus.document_names,
         word_names=layout.word_names,
         group_names=layout.group_names,
     )
+
+
+def _keys(layout: Layout, other: Layout) -> Sequence[Hashable]:
+    """What to match words by: their names, with those of their groups if a name stands twice."""
+    words, groups = layout.word_names or (), layout.group_names
+    twice = any(len(set(names or ())) < len(names or ()) for names in (words, other.word_names))
+    if not twice or groups is None or other.group_names is None:
+        return words
+    return [(groups[g], word) for g, word in zip(layout.group_of_word, words, strict=True)]
+
+
+def _exposures(corpus: Corpus, layout: Layout, known: Array) -> Array | None:
+    """Exposures in the model's groups."""
+    if layout.n_groups == 1 and corpus.n_groups == 1:
+        return corpus.exposures
+    shape = (corpus.n_documents, corpus.n_groups)
+    given = np.ones(shape) if corpus.exposures is None else corpus.exposures.copy()
+    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
+    cells = rows * corpus.n_groups + corpus.layout.group_of_word[corpus.words]
+    size = shape[0] * shape[1]
+    some = np.bincount(cells, minlength=size) > 0
+    kept = np.bincount(cells[known], minlength=size) > 0
+    given[(some & ~kept).reshape(shape)] = 0.0
+    names, ours = layout.group_names, corpus.layout.group_names
+    if names is not None and ours is not None:
+        place = {name: g for g, name in enumerate(ours)}
+        columns = np.array([place.get(name, -1) for name in names])
+        if (columns >= 0).any():
+            result = given[:, columns]
+            result[:, columns < 0] = 0.0
+            return None if (result == 1.0).all() else result
+    if corpus.n_groups != layout.n_groups:
+        return None
+    return None if (given == 1.0).all() else given

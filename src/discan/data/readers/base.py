@@ -165,12 +165,12 @@ class Reader:
     def options(self) -> dict[str, Option]:
         """What the function takes besides the source, from its signature and docstring."""
         result: dict[str, Option] = {}
-        parameters = inspect.signature(self.function).parameters
+        parameters = dict(inspect.signature(self.function).parameters)
         helps = _described(self.function)
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             from discan.data.text import TextOptions
 
-            parameters = {**parameters, **inspect.signature(TextOptions).parameters}
+            parameters |= inspect.signature(TextOptions).parameters
             helps |= _described(TextOptions)
         for p in list(parameters.values())[1:]:
             if p.kind is not p.VAR_KEYWORD:
