@@ -65,11 +65,17 @@ class Layout:
         dtype = np.dtype(np.int64 if matrix.dtype.kind in "biu" else np.float64)
         if self.n_groups == 1:
             return np.asarray(matrix.sum(axis=0, keepdims=True, dtype=dtype))
-        return np.asarray(self._indicator_transposed.astype(dtype) @ matrix.astype(dtype))
+        order, starts = self._by_group
+        rows = matrix if order is None else matrix[order]
+        return np.asarray(np.add.reduceat(rows, starts, axis=0, dtype=dtype))
 
     @cached_property
-    def _indicator_transposed(self) -> Any:
-        return self.indicator.T.tocsr()
+    def _by_group(self) -> tuple[Array | None, Array]:
+        """Order that brings groups together (None if they are), and where each begins."""
+        groups = self.group_of_word
+        sorted_already = bool((groups[1:] >= groups[:-1]).all())
+        order = None if sorted_already else np.argsort(groups, kind="stable")
+        return order, np.concatenate(([0], np.cumsum(self.group_sizes)[:-1]))
 
 
 @dataclass(frozen=True, eq=False)
