@@ -149,4 +149,5 @@ def restore(run: Run, header: dict[str, Any], arrays: dict[str, Array]) -> None:
 def _fields(state: Any) -> dict[str, Array]:
     if isinstance(state, np.ndarray):
         return {"all": state}
-    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+    values = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+    return {name: value for name, value in values.items() if value is not None}

@@ -574,6 +574,12 @@ def demo(
         others[which]()
 
 
+# Typer would keep the line breaks of the docstrings.
+for _command in (_all, *(command.callback for command in app.registered_commands)):
+    if _command is not None and _command.__doc__:
+        _command.__doc__ = re.sub(r"(?<=\S)\n +(?=\S)", " ", _command.__doc__)
+
+
 def main() -> None:
     """Run the command line; no traceback reaches the user."""
     for stream in (sys.stdout, sys.stderr):
@@ -878,7 +884,7 @@ def _block(component: Any, grouped: bool, width: int | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"  # no space, where a line could break
 
 
 def _flat(component: Any) -> Iterator[tuple[Any, ...]]:

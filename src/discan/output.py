@@ -69,7 +69,7 @@ def to_json(value: Any) -> str:
 def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """CSV text that a spreadsheet cannot take for formulas."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([safe_cell(column) for column in columns])
     writer.writerows([safe_cell(cell) for cell in row] for row in rows)
     return stream.getvalue()

@@ -78,8 +78,8 @@ def summarise(estimator: Any, n_words: int = 10, n_documents: int = 5) -> list[C
     names = estimator.get_feature_names_out()
     few = (layout.n_groups > 1) & (layout.group_sizes[layout.group_of_word] <= FEW_ANSWERS)
 
-    def listed(k: int, *keys: Array) -> list[Word]:
-        order = np.lexsort(tuple(-key for key in reversed(keys)))[:n_words]
+    def listed(k: int, n: int, *keys: Array) -> list[Word]:
+        order = np.lexsort(tuple(-key for key in reversed(keys)))[:n]
         return [Word(words[j], float(components[k, j]), float(overall[j])) for j in order]
 
     result = []
@@ -94,8 +94,15 @@ def summarise(estimator: Any, n_words: int = 10, n_documents: int = 5) -> list[C
             Component(
                 str(names[k]),
                 float(sizes[k]),
-                listed(k, components[k]),
-                listed(k, (enough & most).astype(int), enough.astype(int), lift),
+                listed(k, n_words, components[k]),
+                listed(
+                    k,
+                    min(n_words, int((lift > 1).sum())),
+                    (lift > 1).astype(int),
+                    (enough & most).astype(int),
+                    enough.astype(int),
+                    lift,
+                ),
                 [(documents[i], float(shares[i, k])) for i in order],
             )
         )

@@ -74,7 +74,7 @@ class Document:
         absent, damping, split = np.zeros(a.shape), np.zeros(a.shape), np.zeros(log_theta.shape)
         variational.expect_conditional(
             *self.head, *self.table, log_theta, a, absent, damping,
-            split, objective, n_inner, tolerance, True,
+            np.empty(a.shape), split, objective, n_inner, tolerance, True,
         )  # fmt: skip
         N = np.full(split.shape, 1.0 / split.shape[1])
         N[self.w > 0] = (split / np.maximum(self.w, 1)[:, None])[self.w > 0]

@@ -181,11 +181,13 @@ def test_expect_with_an_impossible_word(geometric_mean):
 def run_conditional(block, log_weights, damping, n_inner, tolerance, collect=True):
     score_shape, damping = block.score_shape.copy(), damping.copy()
     absent, loading_counts = np.zeros(damping.shape), np.zeros(log_weights.shape)
-    objective = np.zeros(block.n_documents)
+    objective, expected = np.zeros(block.n_documents), np.empty(damping.shape)
     variational.expect_conditional(
         *block.head, block.levels, *block.table, log_weights, score_shape, absent, damping,
-        loading_counts, objective, n_inner, tolerance, collect,
+        expected, loading_counts, objective, n_inner, tolerance, collect,
     )  # fmt: skip
+    if collect and np.isfinite(objective).all():
+        close(expected.sum(axis=0), loading_counts.sum(axis=0))
     return score_shape, absent, damping, loading_counts, objective
 
 

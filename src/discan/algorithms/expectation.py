@@ -29,6 +29,7 @@ class ScoreState:
     score_shape: Array
     absent: Array
     damping: Array
+    component_counts: Array | None = None  # kept only where they do not follow from the shape
 
 
 class Expectation(Algorithm):
@@ -96,7 +97,9 @@ class Expectation(Algorithm):
     def read(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> Posterior:
         """Expected counts and scores under q."""
         rows = table.rows(block.levels)
-        counts = (state.score_shape - rows.shape) * (1.0 - state.absent)
+        counts = state.component_counts
+        if counts is None:
+            counts = state.score_shape - rows.shape
         return Posterior(
             np.maximum(counts, 0.0),
             *params.model.moments_of(state.score_shape, rows, state.absent),
@@ -130,7 +133,7 @@ class Expectation(Algorithm):
             assert params.loadings is not None
             expect_conditional(
                 *head, *table, np.log(np.maximum(params.loadings, 1e-300)),
-                state.score_shape, state.absent, state.damping,
+                state.score_shape, state.absent, state.damping, state.component_counts,
                 out, objective, 5 if collect else FOLD_IN_STEPS, 1e-9, collect,
             )  # fmt: skip
         else:
@@ -154,4 +157,5 @@ def _even_state(table: ScoreTable, block: Block, scores: Array | None) -> ScoreS
         chosen = scores[block.start : block.stop] + 1e-12
         shares = chosen / chosen.sum(axis=1, keepdims=True)
     shape = rows.shape + lengths[:, None] * shares
-    return ScoreState(shape, np.zeros_like(shape), np.zeros_like(shape))
+    counts = np.zeros_like(shape) if (table.present < 1.0).any() else None
+    return ScoreState(shape, np.zeros_like(shape), np.zeros_like(shape), counts)

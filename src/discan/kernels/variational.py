@@ -92,7 +92,7 @@ def expect(
 @kernel()
 def expect_conditional(
     indptr, words, counts, levels, shape, rate, present, log_weights, score_shape, absent, damping,
-    out_loading_counts, out_objective, n_inner, tolerance, collect,
+    out_component_counts, out_loading_counts, out_objective, n_inner, tolerance, collect,
 ):  # fmt: skip
     """Structured variational step for scores that may be exactly zero (spec 4.3).
 
@@ -164,6 +164,7 @@ def expect_conditional(
         for k in range(n_components):
             absent[i, k] = -math.expm1(-push[k]) * math.exp(log_none[k])
             damping[i, k] = push[k] * math.exp(log_none[k])
+            out_component_counts[i, k] = expected[k]
         if collect:
             for t in range(n_words):
                 out = out_loading_counts[words[first + t]]

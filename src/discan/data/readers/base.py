@@ -243,7 +243,10 @@ def guess(source: Source) -> str:
     """Guess the format: by what the content looks like among the readers of its ending."""
     head = source.head()
     by_ending = [r for r in READERS.values() if r.endings and source.name.endswith(r.endings)]
-    for candidates in (by_ending, list(READERS.values())):
+    others = list(READERS.values())
+    if by_ending and not source.is_folder and not source.name.endswith(".txt"):
+        others = []  # such an ending says what the file is meant to be: its reader tells the fault
+    for candidates in (by_ending, others):
         for found in candidates:
             if found.sniff is not None and found.sniff(source, head):
                 return found.name
