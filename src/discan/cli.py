@@ -843,9 +843,15 @@ def _describe(path: str, format: str | None, settings: dict[str, Any]) -> dict[s
             header, _ = read_file(folder / "settings.discan", "settings")
             state = folder / "state.discan"
             cycles = read_file(state, "state")[0]["cycle"] if state.is_file() else 0
-            names = ("n_components", "model", "algorithm", "max_iter", "random_state")
-            record = {"holds": "a run", "class": header["class"], "cycles": cycles}
-            return record | {name: header["settings"].get(name) for name in names}
+            settings = header["settings"]
+            algorithm = settings.get("algorithm")
+            if isinstance(algorithm, dict):
+                algorithm = algorithm["object"]
+            return {
+                "holds": "a run", "class": header["class"], "cycles": cycles,
+                "components": settings.get("n_components"), "model": settings.get("model"),
+                "algorithm": algorithm, "seed": str(settings.get("random_state")),
+            }  # fmt: skip
         if _is_model(file):
             return describe_model(load(file))
         if format is None:

@@ -68,17 +68,15 @@ def sweep(
                 totals[g, old] -= live
                 own_inverse = 1.0 / (gamma_totals[g] + totals[g, old] - (1 - live))
                 own = document_weight[old] * (prior + row[old] - (1 - live)) * own_inverse
+                for k in range(n_components):
+                    weights[k] = document_weight[k] * (prior + row[k]) * group_inverse[k]
+                weights[old] = own
                 total = 0.0
                 for chunk in range(n_chunks):
                     low = chunk * _CHUNK
-                    high = min(low + _CHUNK, n_components)
                     part = 0.0
-                    for k in range(low, high):
-                        weights[k] = document_weight[k] * (prior + row[k]) * group_inverse[k]
+                    for k in range(low, min(low + _CHUNK, n_components)):
                         part += weights[k]
-                    if low <= old < high:
-                        part = part - weights[old] + own
-                        weights[old] = own
                     total += part
                     ends[chunk] = total
                 left = uniform(stream) * total

@@ -51,10 +51,10 @@ def expect(
                     scores[k] = scores[k] ** power
             log_fit = 0.0
             for t in range(indptr[i], indptr[i + 1]):
-                row = weights[words[t]]
+                j = words[t]
                 norm = 0.0
                 for k in range(n_components):
-                    norm += row[k] * scores[k]
+                    norm += weights[j, k] * scores[k]
                 if norm <= 0.0:  # the word is impossible under every component
                     log_fit = -np.inf
                     continue
@@ -62,14 +62,13 @@ def expect(
                 if last:
                     log_fit += counts[t] * math.log(norm)
                 if last and collect:
-                    out = out_loading_counts[words[t]]
                     for k in range(n_components):
-                        expected = share * row[k] * scores[k]
+                        expected = share * weights[j, k] * scores[k]
                         added[k] += expected
-                        out[k] += expected
+                        out_loading_counts[j, k] += expected
                 else:
                     for k in range(n_components):
-                        added[k] += share * row[k] * scores[k]
+                        added[k] += share * weights[j, k] * scores[k]
             change = 0.0
             total = 0.0
             if last and geometric_mean:
