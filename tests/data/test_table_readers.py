@@ -226,7 +226,7 @@ def test_odd_options(tmp_path):
     fails(path, "delimiter=", "categorical", delimiter="::")
     fails(path, "alleles=", "categorical", alleles="")
     fails(tmp_path, "is a folder", "long")
-    fails(path, "no such option", "long", id_column=3)
+    fails(path, "has no option", "long", id_column=3)
 
 
 @settings(
