@@ -193,6 +193,9 @@ def test_new_text_is_counted_by_the_words_of_the_model(place, tmp_path):
     assert values[0, 0] > 0.9
     assert values[1, 1] > 0.8
     np.testing.assert_allclose(values[2], 0.5)  # nothing known: the prior
+    assert "40 % of the tokens" in fails("transform", place / "model", new, "--max-unseen", 0.3)
+    again, _ = run("transform", place / "model", new, "--max-unseen", 0.5)
+    assert again == out
 
 
 def test_bigrams_are_found_again(tmp_path):
@@ -345,7 +348,7 @@ LIES = {
 BYTES = {
     "binary.txt": bytes(range(256)) * 8,
     "binary.dat": os.urandom(4096),
-    "latin.txt": b"caf\xe9 cr\xe8me\n",
+    "latin.txt": b"\xe9t\xe9\n",
     "cut.jsonl.gz": gzip.compress(b'{"text": "apple pear"}\n' * 9999)[:-20],
     "flipped.csv.gz": gzip.compress(b"a,b\n1,2\n" * 999)[:20] + b"\0" * 40,
     "notgz.txt.gz": b"\x1f\x8b" + bytes(100),

@@ -759,16 +759,19 @@ def _model_and_data(
             format = _guess(data, settings)
             log.info("%s: read as %s", data, format)
         if format in READERS and READERS[format].is_text:
-            settings = _as_fitted(layout.word_names) | settings
+            settings = _as_fitted(layout.word_names, max_unseen) | settings
     corpus = _read(data, format, quiet, settings)
     return estimator, align(corpus, layout, max_unseen)
 
 
-def _as_fitted(words: tuple[str, ...]) -> dict[str, Any]:
+def _as_fitted(words: tuple[str, ...], max_unseen: float) -> dict[str, Any]:
     """Text is counted by the model's own words, whatever their number in the new documents."""
     longest = max((word.count(" ") for word in words), default=0) + 1
     capitals = any(word != word.lower() for word in words)
-    return {"vocabulary": list(words), "ngrams": (1, longest), "lowercase": not capitals}
+    options = {"ngrams": (1, longest), "lowercase": not capitals}
+    if max_unseen < 1:  # all words are needed, to tell the share of the unknown
+        return options | {"min_df": 1, "max_df": 1.0}
+    return options | {"vocabulary": list(words)}
 
 
 def _settings(
