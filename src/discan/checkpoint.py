@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from discan.averages import Averages
+from discan.data.corpus import Corpus
 from discan.data.store import load_corpus, save_corpus
 from discan.errors import InputError, ModelFileError
 from discan.fit import Run
@@ -35,18 +36,18 @@ class RunFolder:
     path: Path
     every: int = 10
 
-    def begin(self, estimator: Any, run: Run) -> None:
-        """Write down the data and the settings, or check that they are those of the run here."""
+    def begin(self, estimator: Any, corpus: Corpus, seed: int) -> None:
+        """Write down the data and the settings, before anything is computed."""
         arrays: dict[str, Array] = {}
         settings = encode_settings(estimator, arrays)
-        settings["random_state"] = int(run.seed)
+        settings["random_state"] = seed
         header = {"class": type(estimator).__name__, "settings": settings, "every": self.every}
         if self.has_state:
             raise InputError(
                 f"{self.path}: holds a run already; continue it with discan.resume, or choose "
                 "another folder"
             )
-        save_corpus(run.corpus, self.path / "corpus.discan")
+        save_corpus(corpus, self.path / "corpus.discan")
         write_file(self.path / "settings.discan", "settings", header, arrays)
 
     def __call__(self, run: Run, last: bool) -> None:

@@ -178,11 +178,13 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         max_iter = None if self.max_iter is None else whole("max_iter", self.max_iter, 1)
         tol = number("tol", self.tol, "a number, at least 0", 0.0, np.inf)
         with self._threads() as engine, self._run_folder() as folder:
-            run = self._run(corpus, engine)
-            if folder is not None and getattr(self, "_resuming", False):
+            resuming = getattr(self, "_resuming", False)
+            seed = _seed(self.random_state)
+            if folder is not None and not resuming:
+                folder.begin(self, corpus, seed)
+            run = self._run(corpus, engine, seed)
+            if folder is not None and resuming:
                 restore_from(folder, run)
-            elif folder is not None:
-                folder.begin(self, run)
             run.advance(max_iter, tol, self.callback, self.progress, folder)
             fit = run.result()
         run.engine = Threads(1)
@@ -381,7 +383,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             model = replace(model, **{name: value})  # type: ignore[type-var]
         return model
 
-    def _run(self, corpus: Corpus, engine: Threads) -> Run:
+    def _run(self, corpus: Corpus, engine: Threads, seed: int) -> Run:
         """Begin a run, or take up the last one."""
         last: Run | None = getattr(self, "_last_run", None)
         if self.warm_start and last is not None and self._last_task == self._task(corpus):
@@ -401,7 +403,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             learn=tuple(learn),
             hyperprior=self.hyperprior,
             init=self.init,
-            seed=_seed(self.random_state),
+            seed=seed,
             engine=engine,
         )
 

@@ -414,3 +414,11 @@ def test_senate_of_2005():
     assert (corpus.n_documents, corpus.n_groups) == (101, 366)
     assert not any("Bush" in name for name in corpus.document_names)
     assert "McCain (R-AZ)" in corpus.document_names
+
+
+@pytest.mark.parametrize("bad", ["-7", "nan"])
+def test_a_small_count_table_with_a_bad_cell_is_not_taken_for_answers(tmp_path, bad):
+    text = "doc,apple,pear,fig,plum\na,12,0,3,1\nb,0,{},2,9\nc,4,15,0,0\n"
+    good = write(tmp_path / "good.csv", text.format(7))
+    np.testing.assert_array_equal(read(good).to_csr().toarray()[1], [0, 7, 2, 9])
+    fails(write(tmp_path / "bad.csv", text.format(bad)), "line 3")

@@ -234,7 +234,7 @@ def guess_table(source: Source) -> str:
     if source not in _guesses:
         _guesses[source] = _guess(source)
         if _guesses[source]:
-            log.info("%s: looks like a %s table", source.path, _guesses[source])
+            log.debug("%s: looks like a %s table", source.path, _guesses[source])
     return _guesses[source]
 
 
@@ -264,9 +264,11 @@ def _guess(source: Source) -> str:
         return "long"
     start = 1 if _is_id(sample[0][0], columns[0]) or len(rows[0]) == width + 1 else 0
     values = [number(cell) for column in columns[start:] for cell in column]
-    if not values or any(v is None or not v >= 0 for v in values):
+    if not values or any(v is None for v in values):
         return "categorical"
-    return "wide" if _looks_counted(np.array(values), columns[start:]) else "categorical"
+    # a cell that is no count is left to the reader of counts, which says where it is
+    sound = np.array([v for v in values if v is not None and v >= 0])
+    return "wide" if _looks_counted(sound, columns[start:]) else "categorical"
 
 
 def _is_prose(column: tuple[str, ...]) -> bool:
@@ -317,7 +319,11 @@ def _looks_counted(values: Array, columns: list[tuple[str, ...]]) -> bool:
         return True
     if values.max() <= 1:
         return zeros >= 0.8 and len(columns) >= 50
-    return float(np.mean([len(set(column)) > 12 for column in columns])) > 0.5
+    if float(np.mean([len(set(column)) > 12 for column in columns])) > 0.5:
+        return True
+    # few rows: most columns hold both nothing and more than answers are numbered by
+    numbers = [[number(cell) or 0.0 for cell in column] for column in columns]
+    return float(np.mean([min(map(abs, n)) == 0 and max(n) > 10 for n in numbers])) >= 0.5
 
 
 def _sniff(kind: str) -> Any:
