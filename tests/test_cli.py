@@ -22,7 +22,9 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 import discan
-from discan.cli import _for_the_shell, _size, _value, app
+from discan.cli import app
+from discan.cli.failing import _for_the_shell
+from discan.cli.reading import _size, _value
 from discan.data.readers.base import READERS, Source
 from discan.errors import InputError, LimitError
 from discan.storage import read_file
@@ -485,7 +487,7 @@ def test_unwritable_output_fails_before_the_work(place, tmp_path, read_only, mon
     def never(*_, **__):
         raise AssertionError("the data were read first")
 
-    monkeypatch.setattr("discan.cli._read", never)
+    monkeypatch.setattr("discan.cli.commands.read_data", never)
     data, model = place / "corpus.discan", place / "model"
     for target in (read_only / "m.discan", place / "texts.jsonl" / "m.discan"):
         began = time.perf_counter()

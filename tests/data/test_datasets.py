@@ -13,7 +13,7 @@ import pytest
 from discan import InputError
 from discan.data import datasets
 
-SHARED = Path("/work/shared/data")
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 SUPERMAJORITY = ("On the Cloture Motion", "On the Motion")  # cloture, waivers, suspensions
 
 

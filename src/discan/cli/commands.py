@@ -1,0 +1,510 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands: parse, one library call, print."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from typer.core import TyperGroup
+
+from discan import __version__
+from discan.cli.arguments import (
+    MODEL,
+    OUTPUT,
+    RUNNING,
+    Csv,
+    Data,
+    Field,
+    Format,
+    Json,
+    MaxDf,
+    MaxUnpacked,
+    MaxUnseen,
+    MinDf,
+    Model,
+    Options,
+    Output,
+    Quiet,
+    StopWords,
+    Threads,
+    algorithm_names,
+    checked,
+    format_names,
+    model_names,
+)
+from discan.cli.failing import one_line, terminated
+from discan.cli.fitting import (
+    algorithm_of,
+    check_model,
+    check_run_folder,
+    finish_fit,
+    output_target,
+)
+from discan.cli.reading import describe, model_and_data, read_data, reader_settings
+from discan.cli.saying import (
+    begin,
+    block_of,
+    check_writable,
+    flat_rows,
+    say,
+    set_up_remarks,
+    shown_default,
+    style_of,
+    unigram_of,
+    write_text,
+)
+from discan.errors import InputError
+from discan.output import Style, emit, emit_record, terminal_width, to_csv, to_json
+
+__all__ = ["app", "main"]
+
+
+class _Commands(TyperGroup):
+    """All commands; whatever goes wrong in one is said in one line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with one_line():
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+
+
+app = typer.Typer(
+    name="discan",
+    cls=_Commands,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _all(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Discrete component analysis: explain a table of counts by a few components.
+
+    Data are [b]documents[/b] (texts, people, cells, voters), each with counts of [b]words[/b]
+    (words, answers, genes, votes). A [b]component[/b] is a set of words that go together, with
+    their probabilities; each document is a mix of components.
+
+    [b]Example:[/b] discan fit reviews/ -k 20 -o model/, then discan show model/
+    """
+    set_up_remarks()
+    if version:
+        sys.stdout.write(f"discan {__version__}\n")
+        raise typer.Exit
+
+
+@app.command()
+def fit(
+    data: Data,
+    output: Output,
+    components: Annotated[
+        int,
+        typer.Option(
+            "--components", "-k", min=1, help="Number of components.", rich_help_panel=MODEL
+        ),
+    ] = 10,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="[b]dm[/b]: shares of each document, as LDA, PLSI and multinomial PCA do; "
+            "[b]gp[/b]: amounts, as GaP and NMF do; [b]cgp[/b]: amounts that may be truly zero.",
+            autocompletion=model_names, rich_help_panel=MODEL,
+        ),
+    ] = "dm",
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            help="[b]variational[/b], [b]map[/b] and [b]ml[/b] (maximum likelihood) optimise; "
+            "[b]gibbs[/b] and [b]collapsed[/b] sample: slower, with uncertainty.",
+            autocompletion=algorithm_names, rich_help_panel=MODEL,
+        ),
+    ] = "variational",
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Prior shape of a document's mix; small is sparse.",
+                     rich_help_panel=MODEL),
+    ] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(help="Prior rate of a document's amounts (gp, cgp).", rich_help_panel=MODEL),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(help="Prior chance that a component is absent (cgp).", rich_help_panel=MODEL),
+    ] = None,
+    gamma: Annotated[
+        float,
+        typer.Option(help="Prior of a component's words; small is sparse.", rich_help_panel=MODEL),
+    ] = 0.5,
+    learn: Annotated[
+        str,
+        typer.Option(help="Priors to learn from the data, e.g. alpha,gamma.",
+                     rich_help_panel=MODEL),
+    ] = "",
+    init: Annotated[
+        str,
+        typer.Option(help="Where to start: auto, random, or map (a short MAP fit).",
+                     rich_help_panel=RUNNING),
+    ] = "auto",
+    iterations: Annotated[
+        int | None,
+        typer.Option(min=1, help="Cycles through the data at most.", rich_help_panel=RUNNING),
+    ] = None,
+    tol: Annotated[
+        float,
+        typer.Option(
+            min=0.0, rich_help_panel=RUNNING,
+            help="Stop when the objective changes by less, in nats a token.",
+        ),
+    ] = 1e-5,
+    burn_in: Annotated[
+        int | None,
+        typer.Option(min=0, rich_help_panel=RUNNING,
+                     help="gibbs, collapsed: cycles before the first draw. Default 200."),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(min=1, rich_help_panel=RUNNING,
+                     help="gibbs, collapsed: draws to average, a cycle each. Default 100."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Same seed, same bits.", rich_help_panel=RUNNING)
+    ] = 0,
+    threads: Threads = -1,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder to write the run to as it goes on; after any end, even kill -9, "
+            "[b]discan resume[/b] finishes it.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option(min=1, help="Cycles between checkpoints.", rich_help_panel=RUNNING)
+    ] = 10,
+    format: Format = None,
+    stop_words: StopWords = None,
+    min_df: MinDf = None,
+    max_df: MaxDf = None,
+    field: Field = None,
+    max_unpacked: MaxUnpacked = None,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:  # fmt: skip
+    """Fit a model to data and write it to a file.
+
+    Ctrl-C stops at the end of a cycle and keeps what there is.
+
+    [b]Example:[/b] discan fit reviews.jsonl -k 20 --algorithm collapsed -o model/
+    """
+    begin(quiet)
+    settings = reader_settings(stop_words, min_df, max_df, field, max_unpacked, option)
+    chosen = algorithm_of(algorithm, burn_in, draws)
+    check_model(model)
+    from discan.estimators import DCA
+
+    with output_target(output) as target:
+        if checkpoint is not None:
+            check_run_folder(checkpoint)
+        corpus = read_data(data, format, quiet, settings)
+        estimator = DCA(
+            components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
+            gamma=gamma, learn=tuple(name for name in learn.split(",") if name), init=init,
+            max_iter=iterations, tol=tol, n_jobs=threads, random_state=seed,
+            progress=False if quiet else None, checkpoint=checkpoint, checkpoint_every=every,
+        )  # fmt: skip
+        finish_fit(lambda: estimator.fit(corpus), target, checkpoint, quiet, style_of(json, csv))
+
+
+@app.command()
+def resume(
+    folder: Annotated[Path, typer.Argument(help="Folder given to fit --checkpoint.")],
+    output: Output,
+    threads: Threads = -1,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:
+    """Take up a fit that was stopped or killed; the result has the bits of an unbroken one.
+
+    [b]Example:[/b] discan resume run/ -o model/
+    """
+    begin(quiet)
+    if not (folder / "settings.discan").is_file():
+        raise InputError(
+            f"{folder}: holds no run; name the folder given to fit --checkpoint (a fit that was "
+            "stopped before its first cycle left nothing to resume: start it again)"
+        )
+    from discan.checkpoint import resume as take_up
+
+    progress = False if quiet else None
+    with output_target(output) as target:
+        work: Callable[[], Any] = lambda: take_up(folder, n_jobs=threads, progress=progress)  # noqa: E731
+        finish_fit(work, target, folder, quiet, style_of(json, csv))
+
+
+@app.command()
+def show(
+    model: Model,
+    words: Annotated[
+        int, typer.Option(min=0, help="Words a component.", rich_help_panel=OUTPUT)
+    ] = 8,
+    documents: Annotated[
+        int, typer.Option(min=0, help="Typical documents a component.", rich_help_panel=OUTPUT)
+    ] = 3,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:
+    """Show the components: their sizes, words and most typical documents, largest first.
+
+    Words are listed by probability, and by lift: how many times likelier they are than in all
+    the data, which tells what sets a component apart.
+
+    [b]Example:[/b] discan show model/ --words 12
+    """
+    begin(quiet)
+    from discan.modelfile import load
+    from discan.summary import summarise
+
+    estimator = load(model)
+    found = summarise(estimator, words, documents)
+    style = style_of(json, csv)
+    if style is Style.JSON:
+        sys.stdout.write(to_json([component.as_dict() for component in found]))
+    elif style is Style.CSV:
+        columns = ("component", "size", "list", "rank", "name", "value")
+        emit(style, columns, (row for component in found for row in flat_rows(component)))
+    else:
+        width = terminal_width()
+        grouped = estimator._layout.n_groups > 1
+        blocks = [block_of(component, grouped, width) for component in found]
+        sys.stdout.write("\n".join(blocks))
+
+
+@app.command()
+def transform(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write to, not stdout.",
+                     rich_help_panel=OUTPUT),
+    ] = None,
+    counts: Annotated[
+        bool,
+        typer.Option("--counts", help="Expected tokens of each component instead.",
+                     rich_help_panel=OUTPUT),
+    ] = False,
+    threads: Threads = -1,
+    format: Format = None,
+    field: Field = None,
+    max_unpacked: MaxUnpacked = None,
+    max_unseen: MaxUnseen = 1.0,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:  # fmt: skip
+    """Explain new documents: the share (dm) or amount (gp, cgp) of each component, as CSV.
+
+    [b]Example:[/b] discan transform model/ new.jsonl -o scores.csv
+    """
+    begin(quiet)
+    if output is not None:
+        check_writable(output)
+    settings = reader_settings(None, None, None, field, max_unpacked, option)
+    estimator, corpus = model_and_data(model, data, format, settings, quiet, threads, max_unseen)
+    values = estimator.component_counts(corpus) if counts else estimator.transform(corpus)
+    names = corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+    columns = ["document", *map(str, estimator.get_feature_names_out())]
+    rows = [[name, *map(float, row)] for name, row in zip(names, values, strict=True)]
+    if output is None:
+        emit(Style.JSON if json else Style.CSV, columns, rows)
+        return
+    records = (dict(zip(columns, row, strict=True)) for row in rows)
+    write_text(output, to_json(list(records)) if json else to_csv(columns, rows))
+    say(quiet, f"{len(rows):,} documents written to {output}")
+
+
+@app.command()
+def score(
+    model: Model,
+    data: Data,
+    threads: Threads = -1,
+    format: Format = None,
+    field: Field = None,
+    max_unpacked: MaxUnpacked = None,
+    max_unseen: MaxUnseen = 1.0,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:
+    """Say how well the model predicts new documents: the other half of each one's words.
+
+    Half of a document's words tell its mix, the other half are predicted. For comparison, the
+    unigram gives every document the word shares of the training data. Perplexity is the number
+    of equally likely words that would be as hard to guess: lower is better.
+
+    [b]Example:[/b] discan score model/ test.jsonl
+    """
+    begin(quiet)
+    settings = reader_settings(None, None, None, field, max_unpacked, option)
+    estimator, corpus = model_and_data(model, data, format, settings, quiet, threads, max_unseen)
+    rows = [
+        (name, nats, float(np.exp(-nats)))
+        for name, nats in (
+            ("model", estimator.score(corpus)),
+            ("unigram", unigram_of(estimator, corpus)),
+        )
+    ]
+    emit(style_of(json, csv), ("predictor", "nats a token", "perplexity"), rows)
+
+
+@app.command()
+def info(
+    path: Annotated[str, typer.Argument(help="Model, run folder, or any data that can be read.")],
+    format: Format = None,
+    max_unpacked: MaxUnpacked = None,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:
+    """Say what a model file, a run folder or data hold.
+
+    [b]Example:[/b] discan info model/
+    """
+    begin(quiet)
+    settings = reader_settings(None, None, None, None, max_unpacked, option)
+    emit_record(style_of(json, csv), describe(path, format, settings))
+
+
+@app.command()
+def convert(
+    data: Data,
+    output: Annotated[Path, typer.Argument(help="Corpus file to write, e.g. corpus.discan.")],
+    format: Format = None,
+    stop_words: StopWords = None,
+    min_df: MinDf = None,
+    max_df: MaxDf = None,
+    field: Field = None,
+    max_unpacked: MaxUnpacked = None,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:
+    """Read data of any format once and keep them as a corpus file, which loads at once.
+
+    [b]Example:[/b] discan convert 20news/ news.discan
+    """
+    begin(quiet)
+    from discan.data.store import save_corpus
+    from discan.storage import probe
+    from discan.summary import describe_corpus
+
+    probe(output)
+    settings = reader_settings(stop_words, min_df, max_df, field, max_unpacked, option)
+    corpus = read_data(data, format, quiet, settings)
+    save_corpus(corpus, output)
+    if json or csv:
+        emit_record(style_of(json, csv), {"file": str(output), **describe_corpus(corpus)})
+    say(quiet, f"written to {output}; fit it with: discan fit {output} -o model/")
+
+
+@app.command()
+def datasets(json: Json = False, csv: Csv = False) -> None:
+    """List the data sets that come along or can be loaded by name.
+
+    A local copy is looked for in $DISCAN_DATA, or named with --option path=FILE.
+
+    [b]Example:[/b] discan fit dataset:senate2005 -k 5 -o senate/
+    """
+    from discan.data.datasets import DATASETS
+
+    rows = [(name, entry.summary) for name, entry in DATASETS.items()]
+    emit(style_of(json, csv), ("name", "what it is"), rows)
+
+
+@app.command()
+def formats(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="List the options of this format.", autocompletion=format_names),
+    ] = None,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:
+    """List the formats of files that can be read, or the options of one.
+
+    [b]Example:[/b] discan formats jsonl
+    """
+    from discan.data.readers import READERS
+
+    style = style_of(json, csv)
+    if name is None:
+        rows = [(r.name, r.summary, " ".join(r.endings)) for r in READERS.values()]
+        emit(style, ("format", "what it is", "endings"), rows)
+        return
+    options = READERS[checked("NAME", name, list(READERS))].options.values()
+    if style is Style.TABLE and not options:
+        sys.stdout.write(f"{name} has no options\n")
+        return
+    emit(style, ("option", "default", "what it is"),
+         [(o.name, shown_default(o.default), o.help) for o in options])  # fmt: skip
+
+
+@app.command()
+def demo(
+    which: Annotated[str, typer.Argument(help="senate, text or digits.")] = "senate",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="senate: HTML file to write."),
+    ] = None,
+) -> None:
+    """Show what it is about, on data that come along: the Senate of 2005, text, or digits.
+
+    [b]Example:[/b] discan demo text
+    """
+    checked("WHICH", which, ["senate", "text", "digits"])
+    if output is not None and which != "senate":
+        raise typer.BadParameter("only the demo senate writes a page", param_hint="--output")
+    from discan import demos
+
+    if which == "senate":
+        if output is not None:
+            check_writable(output)
+        demos.senate(out=output)
+    else:
+        others: dict[str, Callable[[], Any]] = {"text": demos.text, "digits": demos.digits}
+        others[which]()
+
+
+# Typer would keep the line breaks of the docstrings.
+for _command in (_all, *(command.callback for command in app.registered_commands)):
+    if _command is not None and _command.__doc__:
+        _command.__doc__ = re.sub(r"(?<=\S)\n +(?=\S)", " ", _command.__doc__)
+
+
+def main() -> None:
+    """Run the command line; no traceback reaches the user."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, terminated)
+    app(prog_name="discan")
