@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "ALGORITHMS",
+    "ALGORITHM_NAMES",
     "MODEL",
-    "MODELS",
+    "MODEL_NAMES",
     "OUTPUT",
     "RUNNING",
     "Csv",
@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 
-MODELS = {
+MODEL_NAMES = {
     "dm": "Dirichlet-multinomial: LDA, PLSI, multinomial PCA",
     "gp": "Gamma-Poisson: GaP, NMF",
     "cgp": "conditional Gamma-Poisson: components may be absent",
 }
-ALGORITHMS = {
+ALGORITHM_NAMES = {
     "variational": "variational Bayes, the default",
     "collapsed": "collapsed Gibbs sampling",
     "gibbs": "Gibbs sampling",
@@ -52,12 +52,12 @@ ALGORITHMS = {
 
 def model_names() -> list[tuple[str, str]]:
     """Names to complete --model with."""
-    return list(MODELS.items())
+    return list(MODEL_NAMES.items())
 
 
 def algorithm_names() -> list[tuple[str, str]]:
     """Names to complete --algorithm with."""
-    return list(ALGORITHMS.items())
+    return list(ALGORITHM_NAMES.items())
 
 
 def format_names() -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from discan.cli.arguments import checked
+from discan.cli.arguments import ALGORITHM_NAMES, MODEL_NAMES, checked
 from discan.cli.saying import say
 from discan.errors import InputError
 from discan.output import Style, emit_record
@@ -25,7 +25,7 @@ def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
     """Return the algorithm's name, or an object if options of it were given."""
     from discan.algorithms import ALGORITHMS
 
-    _registered("--algorithm", ALGORITHMS, name, ALGORITHMS)
+    _registered("--algorithm", ALGORITHMS, name, ALGORITHM_NAMES)
     given = {"burn_in": burn_in, "n_draws": draws}
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
@@ -43,7 +43,7 @@ def check_model(name: str) -> None:
     """Refuse a model that is not known, as a usage error."""
     from discan.models import MODELS
 
-    _registered("--model", MODELS, name, MODELS)
+    _registered("--model", MODELS, name, MODEL_NAMES)
 
 
 def _registered(option: str, registry: Any, name: str, known: Any) -> None:
