@@ -2,7 +2,9 @@
 """Imports go one way, and optional packages stay optional."""
 
 import ast
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,3 +91,10 @@ def test_import_leaves_optional_packages_alone():
     ).stdout.split()
     assert "discan" in loaded
     assert not {"pandas", "polars", "plotly", "dask"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["discan.models", "discan.algorithms", "discan.data.readers"])
+def test_a_new_file_is_found_by_itself(name):
+    package = importlib.import_module(name)
+    for module in pkgutil.iter_modules(package.__path__):
+        assert f"{name}.{module.name}" in sys.modules

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from discan.errors import InputError
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "import_all"]
 
 T = TypeVar("T")
 
@@ -41,3 +43,9 @@ class Registry(Generic[T]):
                 return choice
         known = ", ".join(repr(name) for name in self._classes)
         raise InputError(f"{self.kind}={choice!r} is not known; use one of {known}")
+
+
+def import_all(package: str, path: Iterable[str]) -> None:
+    """Import every module of a package, so that what a new file registers is found by itself."""
+    for module in pkgutil.iter_modules(path):
+        importlib.import_module(f"{package}.{module.name}")

@@ -6,6 +6,9 @@ from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.gibbs import Gibbs
 from discan.algorithms.maximum_likelihood import MAP, MaximumLikelihood
 from discan.algorithms.variational import Variational
+from discan.registry import import_all
+
+import_all(__name__, __path__)  # a new file registers itself
 
 __all__ = [
     "ALGORITHMS",

@@ -6,6 +6,9 @@ from discan.models.conditional import ConditionalGammaPoisson
 from discan.models.dirichlet_multinomial import DirichletMultinomial
 from discan.models.gamma_poisson import GammaPoisson
 from discan.models.loadings import LoadingsPrior
+from discan.registry import import_all
+
+import_all(__name__, __path__)  # a new file registers itself
 
 __all__ = [
     "MODELS",

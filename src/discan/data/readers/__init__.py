@@ -8,5 +8,8 @@ from discan.data.readers import reuters, text  # noqa: F401
 
 # isort: on
 from discan.data.readers.base import READERS, Reader, read
+from discan.registry import import_all
+
+import_all(__name__, __path__)  # a new file registers itself, and is asked last
 
 __all__ = ["READERS", "Reader", "read"]
