@@ -20,7 +20,7 @@ from discan.typing import Array
 __all__ = ["Sampler", "check_tokens"]
 
 FOLD_IN_BURN_IN = 50
-FOLD_IN_WORK = 100_000  # token updates a document
+FOLD_IN_WORK = 2_000_000  # token x component updates a document
 LONGEST = 10_000_000  # tokens of a document that is folded in token by token
 
 
@@ -133,7 +133,7 @@ class Sampler(Algorithm):
         empty = np.zeros_like(counts)
         fold_in(
             block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
-            counts, empty, FOLD_IN_BURN_IN, FOLD_IN_WORK, seed,
+            counts, empty, FOLD_IN_BURN_IN, FOLD_IN_WORK // counts.shape[1], seed,
         )  # fmt: skip
         rows = table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
