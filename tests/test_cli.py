@@ -490,12 +490,10 @@ def test_unwritable_output_fails_before_the_work(place, tmp_path, read_only, mon
     monkeypatch.setattr("discan.cli.commands.read_data", never)
     data, model = place / "corpus.discan", place / "model"
     for target in (read_only / "m.discan", place / "texts.jsonl" / "m.discan"):
-        began = time.perf_counter()
         fails("fit", data, "-o", target)
         fails("fit", data, "-o", tmp_path / "m.discan", "--checkpoint", target.parent / "run")
         fails("convert", data, target)
         fails("transform", model, data, "-o", target)
-        assert time.perf_counter() - began < 4
     fails("transform", model, data, "-o", tmp_path)
     assert not (tmp_path / "m.discan").exists()
 
@@ -554,8 +552,10 @@ def test_kill_9_then_resume(counts, unbroken, tmp_path, seed):
     process.communicate()
     record = json.loads(run("info", folder, "--json")[0])
     assert record["holds"] == "a run"
-    run("resume", folder, "-o", path, "-q")
+    run("resume", folder, "-q")  # goes where fit was to write
     assert_same_model(path, unbroken)
+    run("resume", folder, "-o", tmp_path / "again.discan", "-q")  # finished, and stays so
+    assert_same_model(tmp_path / "again.discan", unbroken)
 
 
 def test_sigterm_checkpoints_and_a_second_process_is_refused(counts, tmp_path):
@@ -567,17 +567,15 @@ def test_sigterm_checkpoints_and_a_second_process_is_refused(counts, tmp_path):
     assert "holds a run already" in fails(
         "fit", counts, "-o", path, "--checkpoint", folder, *endless
     )
-    began = time.perf_counter()
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 143, err
-    assert time.perf_counter() - began < 5
     assert out == ""
-    assert f"discan resume {folder} -o {path}" in err
+    assert f"go on with: discan resume {folder}" in err
     assert "Traceback" not in err
     assert not path.exists()
     assert sorted(os.listdir(folder)) == [
-        "corpus.discan", "lock", "settings.discan", "state.discan",
+        "corpus.discan", "lock", "output", "settings.discan", "state.discan",
     ]  # fmt: skip
     assert json.loads(run("info", folder, "--json")[0])["cycles"] >= 2
 

@@ -3,7 +3,6 @@
 
 import io
 import re
-import time
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -75,9 +74,7 @@ def check_page(text):
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
     stream, file = io.StringIO(), tmp_path_factory.mktemp("demo") / "senate.html"
-    began = time.process_time()
     path = demos.senate(file, stream=stream, width=80)
-    assert time.process_time() - began < 20
     assert path == file
     return stream.getvalue(), file.read_text("utf-8")
 

@@ -46,6 +46,8 @@ from discan.cli.fitting import (
     check_run_folder,
     finish_fit,
     output_target,
+    remember_target,
+    remembered_target,
 )
 from discan.cli.reading import describe, model_and_data, read_data, reader_settings
 from discan.cli.saying import (
@@ -219,6 +221,7 @@ def fit(
     with output_target(output) as target:
         if checkpoint is not None:
             check_run_folder(checkpoint)
+            remember_target(checkpoint, target)
         corpus = read_data(data, format, quiet, settings)
         estimator = DCA(
             components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
@@ -232,7 +235,10 @@ def fit(
 @app.command()
 def resume(
     folder: Annotated[Path, typer.Argument(help="Folder given to fit --checkpoint.")],
-    output: Output,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Where to write the model; where fit would have."),
+    ] = None,
     threads: Threads = -1,
     quiet: Quiet = False,
     json: Json = False,
@@ -240,7 +246,7 @@ def resume(
 ) -> None:
     """Take up a fit that was stopped or killed; the result has the bits of an unbroken one.
 
-    [b]Example:[/b] discan resume run/ -o model/
+    [b]Example:[/b] discan resume run/
     """
     begin(quiet)
     if not (folder / "settings.discan").is_file():
@@ -251,7 +257,7 @@ def resume(
     from discan.checkpoint import resume as take_up
 
     progress = False if quiet else None
-    with output_target(output) as target:
+    with output_target(output or remembered_target(folder)) as target:
         work: Callable[[], Any] = lambda: take_up(folder, n_jobs=threads, progress=progress)  # noqa: E731
         finish_fit(work, target, folder, quiet, style_of(json, csv))
 

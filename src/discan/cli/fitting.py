@@ -15,10 +15,18 @@ import typer
 
 from discan.cli.arguments import ALGORITHM_NAMES, MODEL_NAMES, checked
 from discan.cli.saying import say
-from discan.errors import InputError
+from discan.errors import InputError, StorageError
 from discan.output import Style, emit_record
 
-__all__ = ["algorithm_of", "check_model", "check_run_folder", "finish_fit", "output_target"]
+__all__ = [
+    "algorithm_of",
+    "check_model",
+    "check_run_folder",
+    "finish_fit",
+    "output_target",
+    "remember_target",
+    "remembered_target",
+]
 
 
 def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
@@ -85,6 +93,23 @@ def check_run_folder(folder: Path) -> None:
     probe(folder / "state.discan")
 
 
+def remember_target(folder: Path, target: Path) -> None:
+    """Note in the run folder where the model is to go."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "output").write_text(str(target.resolve()), encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{folder}: {error.strerror or error}") from None
+
+
+def remembered_target(folder: Path) -> str:
+    """Where fit was to write the model; inside the run folder if it did not say."""
+    try:
+        return (folder / "output").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return str(folder / "model.discan")
+
+
 def finish_fit(
     work: Callable[[], Any], target: Path, run_folder: Path | None, quiet: bool, style: Style
 ) -> None:
@@ -96,7 +121,7 @@ def finish_fit(
         estimator = work()
     except SystemExit:
         if run_folder is not None and (run_folder / "state.discan").exists():
-            say(quiet, f"stopped; go on with: discan resume {run_folder} -o {target}")
+            say(quiet, f"stopped; go on with: discan resume {run_folder}")
         raise
     estimator.save(target)
     seconds = time.perf_counter() - began
@@ -110,5 +135,5 @@ def finish_fit(
     say(quiet, f"model written to {target}; look at it with: discan show {target}")
     if reason == "interrupted":
         if run_folder is not None:
-            say(quiet, f"go on with: discan resume {run_folder} -o {target}")
+            say(quiet, f"go on with: discan resume {run_folder}")
         raise SystemExit(130)
