@@ -18,7 +18,7 @@ from discan.engines import Engine
 from discan.errors import InputError
 from discan.kernels.enumeration import enumerate_counts
 from discan.kernels.evidence import chib
-from discan.models import ScoreTable
+from discan.models import Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["completion", "infer", "log_likelihood"]
@@ -33,12 +33,11 @@ def infer(
 ) -> Posterior:
     """Posterior means of each document given the loadings, each on its own."""
     model = params.model
-    table = model.score_table(corpus.exposure_levels)
 
-    def work(block: Block) -> Posterior:
+    def work(block: Block, table: ScoreTable) -> Posterior:
         return algorithm.infer(params, table, block, seed)
 
-    def whole(block: Block) -> Posterior:
+    def whole(block: Block, table: ScoreTable) -> Posterior:
         _, counts, empty = _enumerated(block, table, params.loadings)
         rows = table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
@@ -46,7 +45,7 @@ def infer(
 
     # what a sampler would estimate is summed exactly where that is cheap
     short = _short(corpus, params.n_components) if algorithm.whole_counts else None
-    parts = _divided(corpus, short, whole, work, engine)
+    parts = _divided(corpus, model, short, whole, work, engine)
     return Posterior(*parts)
 
 
@@ -61,14 +60,13 @@ def log_likelihood(
         Chib / Murray-Salakhutdinov, unbiased for p, and exact for short documents; or the
         variational lower bound.
     """
-    table = params.model.score_table(corpus.exposure_levels)
     point = replace(params, loadings=loadings, loading_shape=None)
     if method not in ("chib", "bound"):
         raise InputError(f"method={method!r}; use 'chib' or 'bound'")
     if method == "chib" and not corpus.integral:
         raise InputError("method='chib' needs whole counts; use method='bound'")
 
-    def estimate(block: Block) -> tuple[Array]:
+    def estimate(block: Block, table: ScoreTable) -> tuple[Array]:
         check_tokens(block, "use method='bound'")
         out = np.empty(block.stop - block.start)
         chib(
@@ -77,14 +75,16 @@ def log_likelihood(
         )  # fmt: skip
         return (out,)
 
-    def bound(block: Block) -> tuple[Array]:
+    def bound(block: Block, table: ScoreTable) -> tuple[Array]:
         return (Variational(loadings="point").document_objective(point, table, block),)
 
-    def whole(block: Block) -> tuple[Array]:
+    def whole(block: Block, table: ScoreTable) -> tuple[Array]:
         return (_enumerated(block, table, loadings)[0],)
 
     short = _short(corpus, params.n_components) if method == "chib" else None
-    logs, *_ = _divided(corpus, short, whole, estimate if method == "chib" else bound, engine)
+    logs, *_ = _divided(
+        corpus, params.model, short, whole, estimate if method == "chib" else bound, engine
+    )
     constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
     impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0)
     return np.where(impossible > 0, -np.inf, logs + constants)
@@ -141,23 +141,30 @@ def _enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, 
 
 def _divided(
     corpus: Corpus,
+    model: Model,
     chosen: Array | None,
-    one: Callable[[Block], Sequence[Array]],
-    other: Callable[[Block], Sequence[Array]],
+    one: Callable[[Block, ScoreTable], Sequence[Array]],
+    other: Callable[[Block, ScoreTable], Sequence[Array]],
     engine: Engine,
 ) -> list[Array]:
     """Do ``one`` thing with the chosen documents and the ``other`` with the rest."""
-    if chosen is None or not chosen.any() or chosen.all():
-        parts = engine.run(one if chosen is not None and chosen.any() else other, corpus.blocks)
-        return [np.concatenate(column) for column in zip(*parts, strict=True)]
-    columns: list[Array] = []
-    for mask, work in ((chosen, one), (~chosen, other)):
-        blocks = corpus.select(mask).with_levels_of(corpus).blocks
-        for n, column in enumerate(zip(*engine.run(work, blocks), strict=True)):
-            values = np.concatenate(column)
-            if len(columns) <= n:
-                columns.append(np.empty((corpus.n_documents, *values.shape[1:])))
-            columns[n][mask] = values
+
+    def done(part: Corpus, work: Callable[[Block, ScoreTable], Sequence[Array]]) -> list[Array]:
+        table = model.score_table(part.exposure_levels)
+        blocks = engine.run(lambda block: work(block, table), part.blocks)
+        return [np.concatenate(column) for column in zip(*blocks, strict=True)]
+
+    if chosen is None or not chosen.any():
+        return done(corpus, other)
+    if chosen.all():
+        return done(corpus, one)
+    columns = []
+    for first, second in zip(
+        done(corpus.select(chosen), one), done(corpus.select(~chosen), other), strict=True
+    ):
+        whole = np.empty((corpus.n_documents, *first.shape[1:]))
+        whole[chosen], whole[~chosen] = first, second
+        columns.append(whole)
     return columns
 
 

@@ -361,11 +361,6 @@ class Corpus:
             document_names=None if names is None else tuple(names[i] for i in chosen),
         )
 
-    def with_levels_of(self, other: Corpus) -> Corpus:
-        """Number the exposure levels as another corpus does, so that its score table serves."""
-        self.__dict__["exposure_levels"] = other.exposure_levels
-        return self
-
     def with_counts(self, counts: Array, exposures: Array | None = None) -> Corpus:
         """Return the same documents with other counts in the same entries; zeros are dropped."""
         kept = counts != 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every reader shares: opening files safely, guessing formats, building counts."""
+"""What every reader shares: opening files safely and guessing formats."""
 
 from __future__ import annotations
 
@@ -13,20 +13,16 @@ import os
 import re
 import stat
 import zlib
-from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-import numpy as np
-
 from discan.data.corpus import Corpus
 from discan.errors import InputError, LimitError, StorageError
-from discan.typing import Array
 
-__all__ = ["READERS", "CountBuilder", "Option", "Reader", "Source", "guess", "read", "reader"]
+__all__ = ["READERS", "Option", "Reader", "Source", "guess", "read", "reader"]
 
 log = logging.getLogger("discan")
 
@@ -113,33 +109,6 @@ class Source:
     def error(self, line: int, message: str, path: Path | None = None) -> InputError:
         """Make an error that names the file and the line."""
         return InputError(f"{path or self.path}, line {line}: {message}")
-
-
-class CountBuilder:
-    """Collect counts document by document; memory grows with what was read, never with a header."""
-
-    def __init__(self, n_words: int | None = None) -> None:
-        self._lengths = array("q")
-        self._words = array("i")
-        self._counts = array("d")
-        self.n_words = n_words
-
-    def add(self, words: Any, counts: Any) -> None:
-        """Add the next document: word numbers from 0 and counts, duplicates welcome."""
-        self._lengths.append(len(words))
-        self._words.extend(words)
-        self._counts.extend(counts)
-
-    def corpus(self, **options: Any) -> Corpus:
-        """Make the corpus; options as for Corpus (groups, names, exposures)."""
-        from scipy import sparse
-
-        words = np.frombuffer(self._words, dtype=np.int32) if len(self._words) else _none(np.int32)
-        counts = np.frombuffer(self._counts) if len(self._counts) else _none(float)
-        indptr = np.concatenate(([0], np.cumsum(np.array(self._lengths, dtype=np.int64))))
-        n_words = self.n_words or (int(words.max()) + 1 if len(words) else 0)
-        shape = (len(self._lengths), n_words)
-        return Corpus(sparse.csr_array((counts, words, indptr), shape=shape), **options)
 
 
 class Option(NamedTuple):
@@ -357,10 +326,6 @@ def _described(thing: Any) -> dict[str, str]:
             names = re.findall(r"\w+", heads)
             result |= dict.fromkeys(names, f"({kind})" if kind else "")
     return result
-
-
-def _none(dtype: Any) -> Array:
-    return np.empty(0, dtype=dtype)
 
 
 # How a compressed file begins, and what opens it.
