@@ -22,12 +22,13 @@ from discan.checks import number, shown, whole
 from discan.data.corpus import Corpus, Layout
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
-from discan.fit import Run, checked_components
+from discan.fit import Run
 from discan.frames import frame
 from discan.hyperparameters import Hyperprior
 from discan.infer import completion, infer, log_likelihood
 from discan.modelfile import save
 from discan.models import MODELS, LoadingsPrior, Model
+from discan.starts import checked_components
 from discan.storage import locked
 from discan.typing import Array
 

@@ -25,14 +25,15 @@ from discan.hyperparameters import Hyperprior
 from discan.infer import infer
 from discan.models import LoadingsPrior, Model
 from discan.progress import progress_bar
+from discan.starts import first_pass, from_components, from_documents
 from discan.typing import Array
 
 __all__ = ["Run", "fit"]
 
 log = logging.getLogger("discan")
 
-# Cycles of MAP that a start by MAP takes.
-START_CYCLES = 20
+# Cycles of MAP that a start by MAP takes, after a first pass.
+START_CYCLES = 10
 
 Callback = Callable[["Run"], Any]
 Checkpoint = Callable[["Run", bool], None]
@@ -50,7 +51,7 @@ class Run:
     learn : names of the hyperparameters to learn
     hyperprior : Hyperprior, optional
         Their priors for the samplers; the model's own by default.
-    init : {"auto", "random", "map"} or (K, J) array
+    init : {"auto", "random", "documents", "map"} or (K, J) array
         Where to start; "auto" leaves it to the algorithm.
     seed : int
         Names all random streams.
@@ -183,6 +184,15 @@ class Run:
             },
             draws=averages.draws,
         )
+
+    def start(self) -> Start:
+        """Take this run's state as the start of another; only for algorithms by expectation."""
+        blocks = sorted(self.blocks, key=lambda block: block.start)
+        scores = [
+            self.algorithm.read(self.params, self._table, block, self.states[block.index]).scores
+            for block in blocks
+        ]
+        return Start(self.params.loading_counts, np.concatenate(scores).astype(np.float32))
 
     # ---- one cycle ----
 
@@ -328,45 +338,30 @@ def _start(
     engine: Engine,
 ) -> Start:
     """Turn ``init`` into expected counts and scores."""
-    if isinstance(init, str) and init == "auto":
-        init = algorithm.default_init(model)
-    if isinstance(init, str) and init == "random":
-        return Start()
-    if isinstance(init, str) and init == "map":
-        run = Run(corpus, model.relaxed(), MAP(), prior, seed=seed, engine=engine)
-        run.advance(START_CYCLES, progress=False)
+
+    def by_map(options: MAP, init: Any, n_cycles: int) -> Start:
+        run = Run(corpus, model.relaxed(), options, prior, init=init, seed=seed, engine=engine)
+        run.advance(n_cycles, progress=False)
         if run.reason == "interrupted":
             raise KeyboardInterrupt
-        return Start(run.params.loading_counts, run.result().scores)
-    if isinstance(init, str):
-        raise InputError(
-            f"init={init!r}; use 'auto', 'random', 'map' or a (K, J) array of components"
-        )
-    loadings = checked_components(init, prior)
+        return run.start()
+
     n_components = len(model.alpha)
-    if loadings.shape[1] != n_components:
-        raise InputError(f"init has {loadings.shape[1]} components; n_components={n_components}")
-    words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
-    totals = prior.layout.group_sums(words[:, None])[prior.layout.group_of_word]
-    return Start(loadings * totals / n_components)
-
-
-def checked_components(components: Any, prior: LoadingsPrior) -> Array:
-    """Check a (K, J) matrix of components and return normalised loadings (J, K)."""
-    try:
-        matrix = np.array(components, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("components must be a (K, J) array of numbers") from None
-    n_words = prior.layout.n_words
-    if matrix.ndim != 2 or matrix.shape[1] != n_words or matrix.shape[0] < 1:
-        raise InputError(f"components have shape {matrix.shape}; expected (K, {n_words})")
-    bad = ~(np.isfinite(matrix) & (matrix >= 0))
-    if bad.any():
-        k, j = np.argwhere(bad)[0]
-        raise InputError(
-            f"components[{k}, {j}] = {matrix[k, j]:g}; components must be finite and at least 0"
-        )
-    return np.ascontiguousarray(prior.normalise(matrix.T))
+    if isinstance(init, Start):
+        return init
+    if not isinstance(init, str):
+        return from_components(init, prior, corpus, n_components)
+    if init == "auto":
+        init = algorithm.default_init(model)
+    if init == "random":
+        return Start()
+    if init == "documents":
+        return by_map(first_pass(corpus), from_documents(corpus, n_components, seed), 1)
+    if init == "map":
+        return by_map(MAP(), "documents", START_CYCLES)
+    raise InputError(
+        f"init={init!r}; use 'auto', 'random', 'documents', 'map' or a (K, J) array of components"
+    )
 
 
 @contextmanager

@@ -92,6 +92,13 @@ def test_digamma():
     close([special.exp_digamma(v) for v in x[x > 0.01]], reference.exp_digamma(x[x > 0.01]))
 
 
+def test_log_and_log_gamma():
+    x = np.concatenate((np.logspace(-12, 12, 400), np.linspace(0.5, 3.0, 100)))
+    for name in ("log", "log_gamma"):
+        got = np.array([getattr(special, name)(value) for value in x])
+        assert_allclose(got, getattr(reference, name)(x), rtol=1e-13, atol=2e-14)
+
+
 @pytest.mark.parametrize("a", [1e-8, 0.3, 5.0, 9.9e5, 1e6, 1e7])
 def test_log_rising(a):
     for n in (0, 1, 2, 15, 16, 17, 18, 1000):
@@ -104,23 +111,22 @@ def test_log_rising(a):
 
 
 def run_expect(block, weights, *options, collect=True):
-    score_shape = block.score_shape.copy()
-    loading_counts, objective = np.zeros(weights.shape), np.zeros(block.n_documents)
+    score_shape = block.score_shape.astype(weights.dtype)
+    score_sums, objective = np.zeros_like(weights), np.zeros(block.n_documents)
     variational.expect(
         *block.head, block.levels, *block.table[:2], weights, score_shape,
-        loading_counts, objective, *options, collect,
+        score_sums, objective, *options, collect,
     )  # fmt: skip
-    return score_shape, loading_counts, objective
+    return score_shape, score_sums * weights, objective
 
 
 @SIZES
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
-@pytest.mark.parametrize("weight_dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("geometric_mean", [True, False])
 @pytest.mark.parametrize("n_inner", [1, 4])
-def test_expect(K, dtype, weight_dtype, geometric_mean, n_inner):
+def test_expect(K, dtype, geometric_mean, n_inner):
     block = make_block(K, dtype=dtype)
-    weights = block.loadings.astype(weight_dtype)
+    weights = block.loadings
     arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
     options = (geometric_mean, 1.0, n_inner, 1e-9)
     got = run_expect(block, weights, *options)
@@ -132,6 +138,42 @@ def test_expect(K, dtype, weight_dtype, geometric_mean, n_inner):
     np.add.at(total, block.head[1][inside], block.head[2][inside])
     close(got[1].sum(axis=1), total)
     assert_array_equal(got[0][0], block.table[0][block.levels[0]])
+
+
+@SIZES
+@pytest.mark.parametrize("n_inner", [1, 4])
+def test_expect_in_single_precision(K, n_inner):
+    """Sums of a few dozen terms: single precision is 6e-8 a term."""
+    block = make_block(K)
+    weights = block.loadings.astype(np.float32)
+    arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
+    options = (False, 1.0, n_inner, 0.0)
+    got = run_expect(block, weights, *options)
+    assert got[0].dtype == got[1].dtype == np.float32
+    for mine, twin in zip(got, reference.expect(*arguments, *options), strict=True):
+        assert_allclose(mine, twin, rtol=2e-5, atol=1e-6)
+
+
+def test_expect_takes_logs_of_products_of_norms():
+    """Many single tokens with tiny, tame and huge norms: the logarithm of their product."""
+    rng = np.random.default_rng(0)
+    weights = 10.0 ** rng.uniform(-280, 280, (400, 1))
+    indptr, words = np.array([0, 400]), np.arange(400, dtype=np.int32)
+    counts = np.ones(400, dtype=np.int32)
+    one, objective = np.ones((1, 1)), np.zeros(1)
+    variational.expect(
+        indptr, words, counts, np.zeros(1, dtype=np.int32), np.zeros((1, 1)), one, weights,
+        one.copy(), np.zeros((400, 1)), objective, False, 1.0, 1, 0.0, True,
+    )  # fmt: skip
+    assert_allclose(objective[0], np.log(weights).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_log_peaks(dtype):
+    rng = np.random.default_rng(0)
+    loadings = rng.dirichlet(np.full(50, 0.02), size=7).T.astype(dtype)
+    gamma = rng.uniform(0.01, 2.0, 50)
+    close(variational.log_peaks(loadings, gamma), reference.log_peaks(loadings.astype(float), gamma))
 
 
 @pytest.mark.parametrize("power", [0.5, 0.9])

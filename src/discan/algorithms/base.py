@@ -107,27 +107,31 @@ class Params:
 
 @dataclass
 class Stats:
-    """What a set of blocks adds up to; ``+`` merges two sets."""
+    """What a set of blocks adds up to; ``+`` merges two sets.
+
+    ``loading_sums`` (J, K) are the expected loading counts, before they are multiplied by the
+    loadings unless scores can be absent.
+    """
 
     objective: float = 0.0
     log_likelihood: float = 0.0
     n_documents: int = 0
-    loading_counts: Array | None = None
+    loading_sums: Array | None = None
     scores: ExpectedScores | AugmentedScores | None = None
     moves: list[tuple[Array, Array, Array]] = field(default_factory=list)
 
     def __add__(self, other: Stats) -> Stats:
         """Merge; the arrays of the left side are reused."""
-        counts = self.loading_counts
-        if counts is None:
-            counts = other.loading_counts
-        elif other.loading_counts is not None:
-            counts += other.loading_counts
+        sums = self.loading_sums
+        if sums is None:
+            sums = other.loading_sums
+        elif other.loading_sums is not None:
+            sums += other.loading_sums
         return Stats(
             self.objective + other.objective,
             self.log_likelihood + other.log_likelihood,
             self.n_documents + other.n_documents,
-            counts,
+            sums,
             _sum(self.scores, other.scores),
             self.moves + other.moves,
         )

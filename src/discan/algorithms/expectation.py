@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, Stats
-from discan.data.corpus import Block, Corpus
+from discan.checks import number, whole
+from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.kernels.variational import expect, expect_conditional
-from discan.models import ScoreTable
+from discan.models import Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["Expectation", "ScoreState"]
@@ -20,27 +22,84 @@ __all__ = ["Expectation", "ScoreState"]
 # A fold-in stops when a step moves less than this share of a document's words.
 FOLD_IN_TOLERANCE = 1e-7
 FOLD_IN_STEPS = 1000
+# From this many products of a count and a component on, point estimates work in single precision.
+SINGLE_FROM = 10_000_000
+# A batch is put together from this many places of the corpus, lest its order matter.
+PLACES = 16
+# Visits of an entry for which another partial sum of J x K numbers is worth its cost, per word.
+VISITS_A_LANE = 10
 
 
 @dataclass
 class ScoreState:
-    """q of a block's documents: Gamma(score_shape, rate) or absent, each array (n, K)."""
+    """q of a block's documents: Gamma(score_shape, rate) or absent, each array (n, K).
+
+    The last three are kept only where scores can be absent.
+    """
 
     score_shape: Array
-    absent: Array
-    damping: Array
-    component_counts: Array | None = None  # kept only where they do not follow from the shape
+    absent: Array | None = None
+    damping: Array | None = None
+    component_counts: Array | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class Expectation(Algorithm):
-    """Base of the deterministic algorithms; subclasses choose the link and the loadings."""
+    """Base of the deterministic algorithms; subclasses choose the link and the loadings.
+
+    Parameters
+    ----------
+    online : bool
+        Update the loadings after every batch of documents instead of after all of them.
+    batch_entries : int
+        Non-zeros in a batch when online.
+    delay, decay : float
+        Step size of batch t when online, (delay + t)^-decay.
+    inner : int, optional
+        Steps on a document each time it is visited: 1, or 10 when online.
+    """
+
+    online: bool = False
+    batch_entries: int = 2**14
+    delay: float = 1.0
+    decay: float = 0.7
+    inner: int | None = None
 
     geometric_mean = False
     tolerance = FOLD_IN_TOLERANCE
 
+    def __post_init__(self) -> None:
+        """Check the options."""
+        number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
+        number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
+        whole("batch_entries", self.batch_entries, 1)
+        if self.inner is not None:
+            whole("inner", self.inner, 1)
+
+    def default_init(self, model: Model) -> str:
+        """Documents say more of what goes together than chance."""
+        return "documents"
+
+    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
+        """One round, or one for each batch, its documents taken from all over the corpus."""
+        if not self.online:
+            return [corpus.blocks]
+        pieces = corpus.blocks_of(max(1, min(self.batch_entries // PLACES, BLOCK_ENTRIES)))
+        n_batches = -(-len(pieces) // PLACES)
+        return [pieces[start::n_batches] for start in range(n_batches)]
+
+    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
+        """As many partial sums as the work on a round's entries makes up for."""
+        entries = min(self.batch_entries, corpus.n_entries) if self.online else corpus.n_entries
+        visits = entries * (1 + self.inner_steps()) // 2
+        worth = visits // (VISITS_A_LANE * corpus.n_words)
+        return max(1, min(worth, super().n_lanes(corpus, n_components)))
+
     def inner_steps(self) -> int:
-        """Steps on a document each time it is visited."""
-        return 1
+        """One step a visit when the documents are seen again soon, more when online."""
+        if self.inner is not None:
+            return self.inner
+        return 10 if self.online else 1
 
     def power(self, params: Params) -> float:
         """Exponent of the responsibilities; below 1 for tempering."""
@@ -56,22 +115,27 @@ class Expectation(Algorithm):
             totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
             noise = rng.standard_exponential((corpus.n_words, params.n_components))
             counts = totals[:, None] / params.n_components * noise
-        return self.with_counts(params, counts)
+        return self.with_counts(params, counts.astype(self.precision(corpus, params)))
+
+    def precision(self, corpus: Corpus, params: Params) -> Any:
+        """Number type of loadings and scores. Geometric means can be too small for single."""
+        large = corpus.n_entries * params.n_components >= SINGLE_FROM
+        return np.float32 if large and not self.geometric_mean else np.float64
 
     def init_state(
         self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
     ) -> ScoreState:
         """Spread each document evenly over the components, or by the given scores."""
-        return _even_state(table, block, start.scores)
+        return _even_state(params, table, block, start.scores)
 
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState, clock: Clock,
         lane: Stats,
     ) -> None:  # fmt: skip
         """Update the scores; collect expected loading counts and sums of scores."""
-        if lane.loading_counts is None:
-            lane.loading_counts = np.zeros_like(params.loadings)
-        objective = self._run(params, table, block, state, lane.loading_counts)
+        if lane.loading_sums is None:
+            lane.loading_sums = np.zeros_like(params.loadings)
+        objective = self._run(params, table, block, state, lane.loading_sums)
         lane.objective += float(objective.sum())
         lane.n_documents += block.stop - block.start
         if params.learns_scores:
@@ -79,9 +143,25 @@ class Expectation(Algorithm):
             lane.scores = sums if lane.scores is None else lane.scores + sums
 
     def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
-        """Set the loadings from the expected counts."""
-        assert stats.loading_counts is not None
-        return self.with_counts(params, stats.loading_counts)
+        """Set the loadings from the expected counts, or blend them with those of the batch."""
+        counts = self._expected_counts(params, stats)
+        if not self.online or share >= 1.0:
+            return self.with_counts(params, counts)
+        batch = params.notes.get("batch", 0)
+        weight = (self.delay + 1.0 + batch) ** -self.decay
+        assert params.loading_counts is not None
+        counts *= weight / share
+        counts += (1.0 - weight) * params.loading_counts
+        notes = {**params.notes, "batch": batch + 1}
+        return replace(self.with_counts(params, counts), notes=notes)
+
+    def _expected_counts(self, params: Params, stats: Stats) -> Array:
+        """Expected counts of the round (J, K), made in place of the sums that they come from."""
+        counts = stats.loading_sums
+        assert counts is not None
+        if not params.model.can_be_absent:
+            counts *= params.loadings
+        return counts
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Return the parameters with point loadings theta proportional to gamma + counts."""
@@ -97,40 +177,40 @@ class Expectation(Algorithm):
     def read(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> Posterior:
         """Expected counts and scores under q."""
         rows = table.rows(block.levels)
-        counts = state.component_counts
+        shape = state.score_shape.astype(np.float64)
+        counts, absent = state.component_counts, state.absent
         if counts is None:
-            counts = state.score_shape - rows.shape
-        return Posterior(
-            np.maximum(counts, 0.0),
-            *params.model.moments_of(state.score_shape, rows, state.absent),
-        )
+            counts = shape - rows.shape
+        if absent is None:
+            absent = np.zeros_like(shape)
+        return Posterior(np.maximum(counts, 0.0), *params.model.moments_of(shape, rows, absent))
 
     def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
         """Fixed-point steps on each document to its own convergence, from an even start."""
-        state = _even_state(table, block, None)
+        state = _even_state(params, table, block)
         self._run(params, table, block, state, None)
         return self.read(params, table, block, state)
 
     def document_objective(self, params: Params, table: ScoreTable, block: Block) -> Array:
         """Objective of new documents at convergence, up to the model's constant, (n,)."""
-        return self._run(params, table, block, _even_state(table, block, None), None)
+        return self._run(params, table, block, _even_state(params, table, block), None)
 
     def mean_loadings(self, params: Params) -> Array:
         """Point loadings are their own estimate."""
-        return params.prior.normalise(np.asarray(params.loadings))
+        return params.prior.normalise(np.asarray(params.loadings, dtype=np.float64))
 
     def _run(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState,
-        loading_counts: Array | None,
+        score_sums: Array | None,
     ) -> Array:  # fmt: skip
         """Call the kernel: once over with statistics, or to convergence without."""
-        collect = loading_counts is not None
+        collect = score_sums is not None
         objective = np.empty(block.stop - block.start)
-        out = loading_counts if loading_counts is not None else np.empty((0, table.shape.shape[1]))
+        assert params.loadings is not None
+        out = score_sums if score_sums is not None else np.empty_like(params.loadings[:0])
         steps = self.inner_steps() if collect else FOLD_IN_STEPS
         head = (block.indptr, block.words, block.counts, block.levels)
-        if (table.present < 1.0).any():
-            assert params.loadings is not None
+        if params.model.can_be_absent:
             expect_conditional(
                 *head, *table, np.log(np.maximum(params.loadings, 1e-300)),
                 state.score_shape, state.absent, state.damping, state.component_counts,
@@ -144,7 +224,9 @@ class Expectation(Algorithm):
         return objective
 
 
-def _even_state(table: ScoreTable, block: Block, scores: Array | None) -> ScoreState:
+def _even_state(
+    params: Params, table: ScoreTable, block: Block, scores: Array | None = None
+) -> ScoreState:
     rows = table.rows(block.levels)
     n_components = table.shape.shape[1]
     lengths = np.add.reduceat(
@@ -157,5 +239,7 @@ def _even_state(table: ScoreTable, block: Block, scores: Array | None) -> ScoreS
         chosen = scores[block.start : block.stop] + 1e-12
         shares = chosen / chosen.sum(axis=1, keepdims=True)
     shape = rows.shape + lengths[:, None] * shares
-    counts = np.zeros_like(shape) if (table.present < 1.0).any() else None
-    return ScoreState(shape, np.zeros_like(shape), np.zeros_like(shape), counts)
+    if params.model.can_be_absent:
+        return ScoreState(shape, *np.zeros((3, *shape.shape)))
+    assert params.loadings is not None
+    return ScoreState(shape.astype(params.loadings.dtype))

@@ -16,6 +16,7 @@ from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
 from discan.errors import InputError
 from discan.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
+from discan.kernels.variational import log_peaks
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.typing import Array
 
@@ -84,9 +85,8 @@ class MAP(Expectation):
     def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
         constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
-        assert before.loadings is not None
-        row_sums = np.log(np.maximum(before.loadings, 1e-300)).sum(axis=1)
-        return stats.objective + float(constants.sum()) + float(before.prior.gamma @ row_sums)
+        loading_term = float(log_peaks(before.loadings, before.prior.gamma))
+        return stats.objective + float(constants.sum()) + loading_term
 
 
 @ALGORITHMS.register
@@ -112,6 +112,7 @@ class MaximumLikelihood(MAP):
 
     def __post_init__(self) -> None:
         """Check the options."""
+        super().__post_init__()
         if not isinstance(self.tau, str) or self.tau != "auto":
             number("tau", self.tau, "a number above 0 and at most 1, or 'auto'", 1e-300, 1.0)
         number("eta", self.eta, "a number above 0 and below 1", 1e-300, np.nextafter(1.0, 0))

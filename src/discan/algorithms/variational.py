@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,10 +10,10 @@ from scipy.special import digamma
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
-from discan.checks import number, one_of, whole
-from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.checks import one_of
+from discan.data.corpus import Block, Corpus
 from discan.hyperparameters import ExpectedScores
-from discan.kernels.variational import loading_geometry, loading_penalty
+from discan.kernels.variational import loading_geometry, loading_penalty, log_peaks
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
@@ -30,22 +29,11 @@ class Variational(Expectation):
     ----------
     loadings : {"dirichlet", "point"}
         A Dirichlet posterior of the loadings, or a point estimate (MAP in the log basis).
-    online : bool
-        Update the loadings after every batch of documents instead of after all of them.
-    batch_entries : int
-        Non-zeros in a batch when online.
-    delay, decay : float
-        Step size of batch t when online, (delay + t)^-decay.
-    inner : int, optional
-        Steps on a document each time it is visited: 1, or 10 when online.
+    online, batch_entries, delay, decay, inner
+        As for every algorithm by expectation.
     """
 
     loadings: str = "dirichlet"
-    online: bool = False
-    batch_entries: int = 2**14
-    delay: float = 1.0
-    decay: float = 0.7
-    inner: int | None = None
 
     name = "variational"
     short = "vb"
@@ -54,11 +42,7 @@ class Variational(Expectation):
     def __post_init__(self) -> None:
         """Check the options."""
         one_of("loadings", self.loadings, ("dirichlet", "point"))
-        number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
-        number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
-        whole("batch_entries", self.batch_entries, 1)
-        if self.inner is not None:
-            whole("inner", self.inner, 1)
+        super().__post_init__()
 
     def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
         """Point loadings have no prior density to learn gamma from."""
@@ -69,29 +53,6 @@ class Variational(Expectation):
     def default_init(self, model: Model) -> str:
         """A few cycles of MAP lead away from the poor optima that random starts end in."""
         return "map"
-
-    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
-        """One round, or one for each batch."""
-        if not self.online:
-            return [corpus.blocks]
-        return [[block] for block in corpus.blocks_of(min(self.batch_entries, BLOCK_ENTRIES))]
-
-    def inner_steps(self) -> int:
-        """One step a visit when the documents are seen again soon, more when online."""
-        if self.inner is not None:
-            return self.inner
-        return 10 if self.online else 1
-
-    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
-        """Replace the loadings, or blend them with the batch scaled up to the whole corpus."""
-        assert stats.loading_counts is not None
-        if not self.online:
-            return self.with_counts(params, stats.loading_counts)
-        batch = params.notes.get("batch", 0)
-        weight = 1.0 if share >= 1.0 else (self.delay + 1.0 + batch) ** -self.decay
-        assert params.loading_counts is not None
-        blended = (1.0 - weight) * params.loading_counts + weight / share * stats.loading_counts
-        return replace(self.with_counts(params, blended), notes={"batch": batch + 1})
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Set q(Theta), or the point loadings, from expected counts."""
@@ -108,7 +69,8 @@ class Variational(Expectation):
     ) -> ExpectedScores:
         """Sum E[log l] and E[l] over documents, weighted by presence."""
         rows = table.rows(block.levels)
-        a, present = state.score_shape, 1.0 - state.absent
+        a = state.score_shape
+        present = np.ones_like(a) if state.absent is None else 1.0 - state.absent
         log_scores = digamma(a) - np.log(rows.rate)
         if params.model.normalised:
             log_scores -= digamma(a.sum(axis=1, keepdims=True))
@@ -143,7 +105,7 @@ class Variational(Expectation):
     def _loading_term(self, params: Params) -> float:
         prior = params.prior
         if params.loading_shape is None:
-            return float(prior.gamma @ np.log(params.loadings).sum(axis=1))  # type: ignore[arg-type]
+            return float(log_peaks(params.loadings, prior.gamma))
         layout = prior.layout
         totals = layout.group_sums(params.loading_shape)
         return float(

@@ -10,7 +10,9 @@ import math
 from itertools import pairwise
 
 import numpy as np
+from numpy import log
 from scipy.special import digamma, gammaln, softmax, xlogy
+from scipy.special import gammaln as log_gamma
 
 __all__ = [
     "Stream",
@@ -32,7 +34,10 @@ __all__ = [
     "gibbs_sweep",
     "loading_geometry",
     "loading_penalty",
+    "log_peaks",
+    "log",
     "log_factor",
+    "log_gamma",
     "log_loadings",
     "log_rising",
 ]
@@ -215,7 +220,8 @@ def expect(
 ):  # fmt: skip
     """Update the scores and split every count in expectation (spec 4.1, 4.2).
 
-    Returns the new score_shape (I, K), expected loading counts (J, K) and objective (I,).
+    Returns the new score_shape (I, K), expected loading counts (J, K) and objective (I,). The
+    kernel gives the counts divided by the weights.
     """
     score_shape = score_shape.copy()
     loading_counts = np.zeros(weights.shape)
@@ -339,6 +345,11 @@ def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
     log_theta = digamma(loading_shape) - digamma(totals)[group_of_word]
     cells = gammaln(loading_shape) - gammaln(prior) + (prior - loading_shape) * log_theta
     return cells.sum() + (gammaln(prior_totals) - gammaln(totals)).sum()
+
+
+def log_peaks(loadings, gamma):
+    """Sum of gamma_j log(theta_jk), the log prior of point loadings in the log basis."""
+    return (gamma[:, None] * np.log(np.maximum(loadings, 1e-300))).sum()
 
 
 # ------------------------------------------------------------------------------- direct Gibbs

@@ -6,19 +6,20 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel
-from .special import digamma, exp_digamma
+from .special import digamma, exp_digamma, log, log_gamma
 
-__all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty"]
+__all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
 
 # Weights below this are held up to it, so that no word loses all its components to underflow.
 _FLOOR = 1e-150
+_TAME = 1e-120  # a product of two numbers above this cannot underflow
 _ALMOST_ONE = 1.0 - 1e-15
 
 
 @kernel(fastmath=REORDER)
 def expect(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
-    out_loading_counts, out_objective, geometric_mean, power, n_inner, tolerance, collect,
+    out_score_sums, out_objective, geometric_mean, power, n_inner, tolerance, collect,
 ):  # fmt: skip
     """Update the scores of a block of documents and collect its expected loading counts.
 
@@ -28,64 +29,96 @@ def expect(
         R_jk = weights_jk s_k^power / Z_j,   score_shape_k <- shape_k + sum_j w_j R_jk.
 
     ``out_objective`` gets the document's part of the objective up to the model's constant; the
-    last inner step adds w_j R_jk to ``out_loading_counts`` if ``collect``.
+    last inner step adds w_j s_k^power / Z_j to ``out_score_sums`` if ``collect``: the expected
+    counts w_j R_jk are ``weights`` times that. All is done in the precision of ``weights``.
     """
     n_components = weights.shape[1]
-    scores = np.empty(n_components)
-    added = np.empty(n_components)
+    scores = np.empty(n_components, weights.dtype)
+    added = np.empty(n_components, weights.dtype)
+    real = weights.dtype.type
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         steps_left = n_inner
         while steps_left > 0:
             last = steps_left == 1
-            prior_term = 0.0
-            for k in range(n_components):
-                added[k] = 0.0
-                if geometric_mean:
+            added[:] = 0.0
+            if geometric_mean:
+                for k in range(n_components):
                     scores[k] = max(exp_digamma(score_shape[i, k]) / rate[level, k], _FLOOR)
-                else:
+            else:
+                for k in range(n_components):
                     scores[k] = score_shape[i, k] / rate[level, k]
-                    if last and shape[level, k] > 0.0:
-                        prior_term += shape[level, k] * math.log(scores[k])
-                if power != 1.0:
+            prior_term = 0.0
+            if last and not geometric_mean:
+                prior_term = _weighted_logs(shape, level, scores)
+            if power != 1.0:
+                for k in range(n_components):
                     scores[k] = scores[k] ** power
             log_fit = 0.0
+            product = 1.0  # of the norms of single tokens: one logarithm for many
             for t in range(indptr[i], indptr[i + 1]):
                 j = words[t]
-                norm = 0.0
+                norm = real(0.0)
                 for k in range(n_components):
                     norm += weights[j, k] * scores[k]
                 if norm <= 0.0:  # the word is impossible under every component
                     log_fit = -np.inf
                     continue
-                share = counts[t] / norm
+                share = real(counts[t]) / norm
                 if last:
-                    log_fit += counts[t] * math.log(norm)
+                    if counts[t] == 1 and _TAME < norm < 1.0 / _TAME:
+                        product *= norm
+                        if not _TAME < product < 1.0 / _TAME:
+                            log_fit += math.log(product)
+                            product = 1.0
+                    else:
+                        log_fit += counts[t] * math.log(norm)
                 if last and collect:
                     for k in range(n_components):
-                        expected = share * weights[j, k] * scores[k]
-                        added[k] += expected
-                        out_loading_counts[j, k] += expected
+                        added[k] += share * weights[j, k]
+                        out_score_sums[j, k] += share * scores[k]
                 else:
                     for k in range(n_components):
-                        added[k] += share * weights[j, k] * scores[k]
+                        added[k] += share * weights[j, k]
+            if last:
+                log_fit += math.log(product)
             change = 0.0
             total = 0.0
-            if last and geometric_mean:
-                for k in range(n_components):
-                    a = shape[level, k] + added[k]
-                    prior_term -= added[k] * math.log(scores[k])
-                    prior_term += math.lgamma(a) - a * math.log(rate[level, k])
             for k in range(n_components):
+                added[k] = added[k] * scores[k]
                 a = shape[level, k] + added[k]
                 change += abs(a - score_shape[i, k])
                 total += a
-                score_shape[i, k] = a
+            if last and geometric_mean:
+                for k in range(n_components):
+                    a = shape[level, k] + added[k]
+                    prior_term += log_gamma(a) - a * log(rate[level, k]) - added[k] * log(scores[k])
+            for k in range(n_components):
+                score_shape[i, k] = shape[level, k] + added[k]
             if last:
                 out_objective[i] = log_fit / power + prior_term
             steps_left -= 1
             if steps_left > 1 and change <= tolerance * total:
                 steps_left = 1  # one more step records the answer
+
+
+@kernel()
+def _weighted_logs(shape, level, scores):
+    """Sum of shape_k log(score_k): one logarithm for a run of equal shapes."""
+    result, product, run_shape = 0.0, 1.0, 0.0
+    for k in range(scores.shape[0]):
+        a, score = shape[level, k], np.float64(scores[k])
+        if a <= 0.0:
+            continue
+        tame = _TAME < score < 1.0 / _TAME
+        if a != run_shape or not tame or not _TAME < product < 1.0 / _TAME:
+            result += run_shape * math.log(product)
+            product, run_shape = 1.0, a
+        if tame:
+            product *= score
+        else:
+            result += a * math.log(score)
+    return result + run_shape * math.log(product)
 
 
 @kernel()
@@ -284,18 +317,17 @@ def loading_geometry(loading_shape, group_of_word, totals, out_weights):
     Same as reference.loading_geometry.
     """
     n_groups, n_components = totals.shape
-    group_part = np.empty((n_groups, n_components))
+    inverse = np.empty((n_groups, n_components))
     for g in range(n_groups):
         for k in range(n_components):
-            group_part[g, k] = digamma(totals[g, k])
+            inverse[g, k] = 1.0 / exp_digamma(totals[g, k])
     for j in range(loading_shape.shape[0]):
         g = group_of_word[j]
         for k in range(n_components):
-            weight = math.exp(digamma(loading_shape[j, k]) - group_part[g, k])
-            out_weights[j, k] = max(weight, _FLOOR)
+            out_weights[j, k] = max(exp_digamma(loading_shape[j, k]) * inverse[g, k], _FLOOR)
 
 
-@kernel()
+@kernel(fastmath=REORDER)
 def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
     """-KL(q(Theta) || prior) of Dirichlet loadings, spec 4.4. Same as reference.loading_penalty."""
     n_groups, n_components = totals.shape
@@ -307,10 +339,31 @@ def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
             result += math.lgamma(gamma_totals[g]) - math.lgamma(totals[g, k])
     for j in range(loading_shape.shape[0]):
         g = group_of_word[j]
-        log_gamma = math.lgamma(gamma[j])
-        row = 0.0
+        row = -n_components * math.lgamma(gamma[j])
         for k in range(n_components):
             a = loading_shape[j, k]
-            row += math.lgamma(a) - log_gamma + (gamma[j] - a) * (digamma(a) - group_part[g, k])
+            row += log_gamma(a) + (gamma[j] - a) * (digamma(a) - group_part[g, k])
         result += row
+    return result
+
+
+@kernel()
+def log_peaks(loadings, gamma):
+    """Sum of gamma_j log(theta_jk), the log prior of point loadings. Same as reference.log_peaks.
+
+    One logarithm for a product of several.
+    """
+    result = 0.0
+    for j in range(loadings.shape[0]):
+        row, product = 0.0, 1.0
+        for k in range(loadings.shape[1]):
+            loading = max(np.float64(loadings[j, k]), 1e-300)
+            if loading < _TAME:
+                row += math.log(loading)
+                continue
+            product *= loading
+            if product < _TAME:
+                row += math.log(product)
+                product = 1.0
+        result += gamma[j] * (row + math.log(product))
     return result

@@ -63,7 +63,8 @@ class Model(ABC):
     """A prior of the scores, as data.
 
     Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
-    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on).
+    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on);
+    ``can_be_absent``, whether a score can be exactly zero.
     """
 
     name: ClassVar[str]
@@ -71,6 +72,7 @@ class Model(ABC):
     hyperparameters: ClassVar[tuple[str, ...]]
     normalised: ClassVar[bool]
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
+    can_be_absent: ClassVar[bool] = False
     alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
     # ---- what each model says ----

@@ -28,6 +28,7 @@ class ConditionalGammaPoisson(GammaPoisson):
     name = "conditional-gamma-poisson"
     short = "cgp"
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "rho", "beta")
+    can_be_absent = True
     # a small alpha and a large rho explain the same zeros: keep alpha away from 0
     hyperprior = Hyperprior(alpha=(2.0, 2.0))
 

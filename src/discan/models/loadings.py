@@ -53,18 +53,23 @@ class LoadingsPrior:
 
         A group whose column is all zero becomes uniform.
         """
-        totals = self.layout.group_sums(matrix)
         groups = self.layout.group_of_word
+        totals = self.layout.group_sums(matrix).astype(matrix.dtype)
         if totals.all():
-            return np.asarray(matrix / totals[groups])
-        uniform = 1.0 / self.layout.group_sizes[groups][:, None]
-        return np.where(
-            totals[groups] > 0, matrix / np.where(totals > 0, totals, 1)[groups], uniform
-        )
+            return np.asarray(matrix / self._spread(totals))
+        uniform = (1.0 / self.layout.group_sizes[groups][:, None]).astype(matrix.dtype)
+        shares = matrix / self._spread(np.where(totals > 0, totals, 1))
+        return np.where(self._spread(totals) > 0, shares, uniform)
+
+    def _spread(self, totals: Array) -> Array:
+        """One row for each word of what is known by group; a single row if there is one group."""
+        return totals if len(totals) == 1 else totals[self.layout.group_of_word]
 
     def mean(self, loading_counts: Array) -> Array:
-        """Posterior mean of the loadings given counts (J, K)."""
-        return self.normalise(self.gamma[:, None] + loading_counts)
+        """Posterior mean of the loadings given counts (J, K), in the precision of the counts."""
+        single = loading_counts.dtype == np.float32
+        gamma = self.gamma.astype(np.float32) if single else self.gamma
+        return self.normalise(gamma[:, None] + loading_counts)
 
     def mean_square(self, loading_counts: Array) -> Array:
         """Posterior mean of the squared loadings given counts (J, K)."""

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a fit starts: from documents, or from components that someone has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discan.algorithms import MAP
+from discan.algorithms.base import Start
+from discan.data.corpus import Corpus
+from discan.errors import InputError
+from discan.models import LoadingsPrior
+from discan.typing import Array
+
+__all__ = ["checked_components", "first_pass", "from_components", "from_documents"]
+
+DOCUMENTS_A_COMPONENT = 20
+# The first pass updates the loadings this often, if each time it sees enough documents.
+BATCHES = 8
+DOCUMENTS_A_BATCH = 100
+
+
+def from_documents(corpus: Corpus, n_components: int, seed: int) -> Start:
+    """Start each component from the words of some documents, half and half with all words.
+
+    What stands in one document goes together: from here the components part ways at once, where
+    from noise they take many cycles to, and end up more alike.
+    """
+    rng = np.random.Generator(np.random.Philox(key=int(seed)))
+    each = max(1, min(DOCUMENTS_A_COMPONENT, corpus.n_documents // n_components))
+    order = rng.permutation(corpus.n_documents)
+    drawn = corpus.select(np.resize(order, each * n_components))
+    component = np.repeat(np.arange(drawn.n_documents) // each, np.diff(drawn.indptr))
+    counts = np.zeros((corpus.n_words, n_components))
+    np.add.at(counts, (drawn.words, component), drawn.counts)
+    words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+    totals = np.maximum(counts.sum(axis=0), 1.0)
+    counts *= 0.5 * words.sum() / n_components / totals
+    counts += 0.5 * words[:, None] / n_components
+    return Start(counts)
+
+
+def first_pass(corpus: Corpus) -> MAP:
+    """One pass over the documents that updates the loadings several times on the way."""
+    batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
+    return MAP(
+        online=True, batch_entries=-(-corpus.n_entries // batches), delay=0.0, decay=0.6, inner=6
+    )
+
+
+def from_components(components: Any, prior: LoadingsPrior, corpus: Corpus, n: int) -> Start:
+    """Start from n given components (n, J), all equally frequent."""
+    loadings = checked_components(components, prior)
+    if loadings.shape[1] != n:
+        raise InputError(f"init has {loadings.shape[1]} components; n_components={n}")
+    words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+    totals = prior.layout.group_sums(words[:, None])[prior.layout.group_of_word]
+    return Start(loadings * totals / n)
+
+
+def checked_components(components: Any, prior: LoadingsPrior) -> Array:
+    """Check a (K, J) matrix of components and return normalised loadings (J, K)."""
+    try:
+        matrix = np.array(components, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("components must be a (K, J) array of numbers") from None
+    n_words = prior.layout.n_words
+    if matrix.ndim != 2 or matrix.shape[1] != n_words or matrix.shape[0] < 1:
+        raise InputError(f"components have shape {matrix.shape}; expected (K, {n_words})")
+    bad = ~(np.isfinite(matrix) & (matrix >= 0))
+    if bad.any():
+        k, j = np.argwhere(bad)[0]
+        raise InputError(
+            f"components[{k}, {j}] = {matrix[k, j]:g}; components must be finite and at least 0"
+        )
+    return np.ascontiguousarray(prior.normalise(matrix.T))
