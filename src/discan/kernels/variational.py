@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel
+from .memory import prefetch_row
 from .special import digamma, exp_digamma, log, log_gamma
 
 __all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
@@ -13,6 +14,7 @@ __all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty"
 # Weights below this are held up to it, so that no word loses all its components to underflow.
 _FLOOR = 1e-150
 _TAME = 1e-120  # a product of two numbers above this cannot underflow
+_AHEAD = 4  # entries from the one at hand to the one whose rows are fetched
 _ALMOST_ONE = 1.0 - 1e-15
 
 
@@ -36,6 +38,7 @@ def expect(
     scores = np.empty(n_components, weights.dtype)
     added = np.empty(n_components, weights.dtype)
     real = weights.dtype.type
+    last_entry = indptr[-1]
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         steps_left = n_inner
@@ -58,6 +61,11 @@ def expect(
             product = 1.0  # of the norms of single tokens: one logarithm for many
             for t in range(indptr[i], indptr[i + 1]):
                 j = words[t]
+                ahead = t + _AHEAD
+                if ahead < last_entry:
+                    prefetch_row(weights, words[ahead])
+                    if collect:
+                        prefetch_row(out_score_sums, words[ahead])
                 norm = real(0.0)
                 for k in range(n_components):
                     norm += weights[j, k] * scores[k]
