@@ -357,6 +357,22 @@ def test_gibbs_split(K):
     assert loading_counts.sum() == block.n_tokens
 
 
+def test_gibbs_split_of_long_documents():
+    """Tokens are counted a heap at a time; no heap is lost, full or not."""
+    K, J = 70, 12
+    rng = np.random.default_rng(3)
+    loadings, scores = rng.gamma(0.3, size=(J, K)), rng.gamma(0.3, size=(2, K))
+    loadings[:, 60:] = 0.0  # the last chunk of components is impossible
+    indptr, words = np.array([0, J, 2 * J]), np.tile(np.arange(J, dtype=np.int32), 2)
+    counts = np.repeat([2 * K, 2 * K + 1], J).astype(np.int32)  # token by token; by binomials
+    got = np.zeros((2, K), dtype=np.int64), np.zeros((J, K), dtype=np.int32)
+    gibbs.split(indptr, words, counts, loadings, scores, *got, SEED, FIRST)
+    twin = reference.gibbs_split(indptr, words, counts, loadings, scores, SEED, FIRST)
+    assert_array_equal(got[0], twin[0])
+    assert_array_equal(got[1], twin[1])
+    assert_array_equal(got[1].sum(axis=1), 4 * K + 1)
+
+
 @SIZES
 @SPIKES
 def test_log_factor(K, spike):

@@ -71,7 +71,9 @@ class Gibbs(Sampler):
     ) -> None:  # fmt: skip
         """Draw scores and splits of the block's documents."""
         if lane.loading_counts is None:
-            lane.loading_counts = np.zeros_like(params.loading_counts)
+            counts = params.loading_counts
+            assert counts is not None
+            lane.loading_counts = np.zeros(counts.shape, counts.dtype)
         log_fit, log_factor = np.empty((2, block.stop - block.start))
         sweep(
             block.indptr, block.words, block.counts, block.levels, *table, params.loadings,

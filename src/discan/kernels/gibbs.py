@@ -60,6 +60,7 @@ def sweep(
         for k in range(n_components):
             if score[k] == 0.0:
                 log_score[k] -= math.log(rate[level, k])
+        for k in range(n_components):  # apart, to be vector code
             score[k] /= rate[level, k]
             scores[i, k] = score[k]
             component_counts[i, k] = 0
@@ -157,7 +158,7 @@ def _split_document(
             total, shift = _weigh_in_logs(loadings, j, score, log_score, weights, starts)
             log_fit += counts[t] * (math.log(total) + shift)
         if counts[t] > _MANY * n_components:
-            multinomial(stream, np.int64(counts[t]), weights[:n_components], total, draws)
+            _split_large(stream, np.int64(counts[t]), weights[:n_components], draws)
             for k in range(n_components):
                 component_counts[i, k] += draws[k]
                 out_loading_counts[j, k] += draws[k]
@@ -205,6 +206,15 @@ def _weigh_in_logs(loadings, j, score, log_score, weights, starts):
         weights[k] = math.exp(weights[k] - best)
         total += weights[k]
     return total, best
+
+
+@kernel()
+def _split_large(stream, count, weights, out_draws):
+    """Split by conditional binomials; their total is added up in the order they are taken off."""
+    total = 0.0
+    for k in range(weights.shape[0]):
+        total += weights[k]
+    multinomial(stream, count, weights, total, out_draws)
 
 
 @kernel()
