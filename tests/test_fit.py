@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from scipy.special import softmax
 
 from discan import (
     DCA,
@@ -25,7 +26,8 @@ from discan import (
 )
 from discan.algorithms import ALGORITHMS
 from discan.algorithms.collapsed import BLOCKED_FROM
-from discan.fit import fit
+from discan.fit import Run, fit
+from discan.kernels import reference
 from discan.models import MODELS, LoadingsPrior
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -411,6 +413,24 @@ def test_point_loadings():
     estimator = make("dm", Variational(loadings="point"), max_iter=60).fit(X)
     assert distance(estimator.components_, COMPONENTS) < 0.15
     assert estimator.components_sd_ is None
+
+
+def test_loadings_of_words_that_were_never_seen():
+    """Draws of a group that are all too small for floats are normalised in logs, not lost."""
+    groups = [0, 0, 0, 1, 1, 1]
+    corpus = Corpus(np.array([[4, 2, 0, 0, 0, 0]]), groups=groups)
+    prior = LoadingsPrior.of(1e-4, corpus.layout)
+    model = MODELS.find("dm").prepare(3, corpus)
+    run = Run(corpus, model, Gibbs(), prior, seed=5)
+    n_lost = 0
+    for cycle in range(20):
+        run.advance(cycle + 1, progress=False)
+        counts, seed = run.params.loading_counts, run.seed
+        logs = reference.draw_log_loadings(counts, prior.gamma, seed, cycle + 1)
+        expected = softmax(logs.reshape(2, 3, 3), axis=1).reshape(6, 3)
+        n_lost += logs[3:].max(axis=0).min() < -708
+        np.testing.assert_allclose(run.params.loadings, expected, rtol=1e-9, atol=1e-300)
+    assert n_lost > 5
 
 
 def test_tempered_plsi():

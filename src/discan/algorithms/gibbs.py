@@ -11,11 +11,13 @@ import numpy as np
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
 from discan.algorithms.sampling import Sampler
 from discan.data.corpus import Block, Corpus
-from discan.kernels.gibbs import draw_loadings, split, sweep
+from discan.kernels.gibbs import draw_loadings, draw_log_loadings, split, sweep
 from discan.models import ScoreTable
 from discan.typing import Array
 
 __all__ = ["Gibbs"]
+
+SMALL = 1e-8  # a largest draw above this leaves room for loadings down to 1e-300
 
 
 @dataclass
@@ -40,7 +42,8 @@ class Gibbs(Sampler):
         counts = start.loading_counts
         loadings = np.ones(shape) if counts is None else params.prior.mean(counts)
         notes = {"exposure_levels": corpus.exposure_levels}
-        counts = np.zeros(shape, dtype=np.int64)
+        fits = corpus.n_tokens < 2**31
+        counts = np.zeros(shape, dtype=np.int32 if fits else np.int64)
         return replace(params, loadings=loadings, loading_counts=counts, notes=notes)
 
     def init_state(
@@ -68,7 +71,9 @@ class Gibbs(Sampler):
     ) -> None:  # fmt: skip
         """Draw scores and splits of the block's documents."""
         if lane.loading_counts is None:
-            lane.loading_counts = np.zeros(params.loadings.shape, dtype=np.int64)  # type: ignore[union-attr]
+            counts = params.loading_counts
+            assert counts is not None
+            lane.loading_counts = np.zeros(counts.shape, counts.dtype)
         log_fit, log_factor = np.empty((2, block.stop - block.start))
         sweep(
             block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
@@ -103,14 +108,17 @@ class Gibbs(Sampler):
         return replace(params, loading_counts=counts, totals=totals)
 
     def _draw(self, params: Params, clock: Clock) -> Params:
-        """Draw theta given the counts, in logs: small shapes underflow."""
-        log_draws = np.empty(params.loadings.shape)  # type: ignore[union-attr]
+        """Draw theta given the counts."""
+        counts, prior = params.loading_counts, params.prior
+        assert counts is not None
+        groups = prior.layout.group_of_word
+        draws = np.empty(counts.shape)
+        tops = np.empty((prior.layout.n_groups, counts.shape[1]))
         # cycle + 1: the draw before the first sweep has a stream of its own
-        draw_loadings(
-            params.loading_counts, params.prior.gamma, log_draws, clock.seed, clock.cycle + 1
-        )
-        layout = params.prior.layout
-        top = np.full((layout.n_groups, log_draws.shape[1]), -np.inf)
-        np.maximum.at(top, layout.group_of_word, log_draws)
-        draws = np.exp(log_draws - top[layout.group_of_word])
-        return replace(params, loadings=params.prior.normalise(draws))
+        draw_loadings(counts, prior.gamma, groups, draws, tops, clock.seed, clock.cycle + 1)
+        if tops.min() < SMALL:  # all of a group may be too small for anything but logs
+            draw_log_loadings(counts, prior.gamma, draws, clock.seed, clock.cycle + 1)
+            tops[:] = -np.inf
+            np.maximum.at(tops, groups, draws)
+            draws = np.exp(draws - tops[groups])
+        return replace(params, loadings=prior.normalise(draws))

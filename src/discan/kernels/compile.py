@@ -17,7 +17,8 @@ REORDER = {"reassoc", "contract", "nsz"}
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function without the GIL, and cache it on disk unless no folder is writable."""
-    options = {"nogil": True, "error_model": "numpy", **options}
+    # said of every kernel: what is not said, it would take over from whoever calls it first
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False, **options}
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         try:

@@ -5,24 +5,25 @@ import math
 
 import numpy as np
 
-from .compile import kernel
-from .random import (
-    AUGMENT,
-    LOADINGS,
-    START,
-    SWEEP,
-    log_gamma_draw,
-    multinomial,
-    open_stream,
-    tables,
-    uniform,
-)
+from .compile import REORDER, kernel
+from .draws import gammas, log_gamma_draw
+from .random import AUGMENT, LOADINGS, START, SWEEP, multinomial, open_stream, tables, uniform
 from .special import log_rising
 
-__all__ = ["augment_loadings", "augment_scores", "draw_loadings", "log_loadings", "split", "sweep"]
+__all__ = [
+    "augment_loadings",
+    "augment_scores",
+    "draw_loadings",
+    "draw_log_loadings",
+    "log_factor",
+    "log_loadings",
+    "split",
+    "sweep",
+]
 
-# Counts up to this are split one token at a time, larger ones by conditional binomials.
-_FEW = 16
+_CHUNK = 16  # components are summed and searched in runs of this many
+_MANY = 2  # a count above so many times K is split by conditional binomials, not token by token
+_ROOM = 1024  # drawn tokens that wait to be counted
 _TINY = 1e-300
 
 
@@ -39,40 +40,46 @@ def sweep(
     theta_jk l_k, ``out_log_factor`` the document's log F(c) up to the model's constant.
     """
     n_components = loadings.shape[1]
+    drawn_shape = np.empty(n_components)
+    score = np.empty(n_components)
     log_score = np.empty(n_components)
-    relative = np.empty(n_components)
-    weights = np.empty(n_components)
-    draws = np.empty(n_components, dtype=np.int64)
+    log_terms = np.empty((4, n_components))
+    index = np.empty(n_components, dtype=np.int64)
+    scratch = np.empty((4, n_components))
+    weights, starts, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
+    known = np.int64(-1)
     for i in range(indptr.shape[0] - 1):
-        level = levels[i]
+        level = np.int64(levels[i])
         open_stream(stream, seed, SWEEP, cycle, first_document + i)
-        top = -np.inf
         for k in range(n_components):
             c = component_counts[i, k]
-            if c == 0 and present[level, k] < 1.0 and uniform(stream) >= present[level, k]:
-                log_score[k] = -np.inf
-            else:
-                log_score[k] = log_gamma_draw(stream, c + shape[level, k])
-                log_score[k] -= math.log(rate[level, k])
-            top = max(top, log_score[k])
+            absent = c == 0 and present[level, k] < 1.0 and uniform(stream) >= present[level, k]
+            drawn_shape[k] = 0.0 if absent else c + shape[level, k]
+        gammas(stream, drawn_shape, score, log_score, index, scratch)
         for k in range(n_components):
-            scores[i, k] = math.exp(log_score[k])
-            relative[k] = math.exp(log_score[k] - top) if top > -np.inf else 0.0
+            if score[k] == 0.0:
+                log_score[k] -= math.log(rate[level, k])
+        for k in range(n_components):  # apart, to be vector code
+            score[k] /= rate[level, k]
+            scores[i, k] = score[k]
             component_counts[i, k] = 0
-        log_fit = 0.0
-        for t in range(indptr[i], indptr[i + 1]):
-            total, shift = _weigh(loadings[words[t]], relative, log_score, top, weights)
-            log_fit += counts[t] * (math.log(total) + shift)
-            _split_count(stream, counts[t], weights, total, draws)
-            for k in range(n_components):
-                if draws[k] > 0:
-                    component_counts[i, k] += draws[k]
-                    out_loading_counts[words[t], k] += draws[k]
-        out_log_fit[i] = log_fit
-        out_log_factor[i] = log_factor(
-            component_counts[i], shape[level], rate[level], present[level]
-        )
+        out_log_fit[i] = _split_document(
+            stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
+            out_loading_counts, weights, starts, draws, waiting,
+        )  # fmt: skip
+        if level != known:
+            _set_log_terms(shape, rate, present, level, known, log_terms)
+            known = level
+        log_factor = 0.0
+        for k in range(n_components):
+            c = component_counts[i, k]
+            if c == 0:
+                log_factor += log_terms[0, k]
+            else:
+                log_factor += log_terms[1, k] + log_rising(shape[level, k], c)
+                log_factor -= c * log_terms[2, k]
+        out_log_factor[i] = log_factor
 
 
 @kernel()
@@ -85,65 +92,135 @@ def split(
     Same as reference.gibbs_split.
     """
     n_components = loadings.shape[1]
-    weights = np.empty(n_components)
-    log_score = np.empty(n_components)
-    draws = np.empty(n_components, dtype=np.int64)
+    score = np.empty(n_components)
+    log_score = np.full(n_components, math.log(_TINY))
+    weights, starts, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):
         open_stream(stream, seed, START, 0, first_document + i)
         for k in range(n_components):
-            log_score[k] = math.log(max(scores[i, k], _TINY))
+            score[k] = scores[i, k]
             component_counts[i, k] = 0
-        for t in range(indptr[i], indptr[i + 1]):
-            total, _ = _weigh(loadings[words[t]], scores[i], log_score, 0.0, weights)
-            _split_count(stream, counts[t], weights, total, draws)
-            for k in range(n_components):
-                component_counts[i, k] += draws[k]
-                out_loading_counts[words[t], k] += draws[k]
+        _split_document(
+            stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
+            out_loading_counts, weights, starts, draws, waiting,
+        )  # fmt: skip
 
 
 @kernel()
-def _weigh(row, scores, log_score, top, weights):
-    """Weights of one word over the components; in logs where the product underflows.
+def _room(n_components):
+    """Make what ``_split_document`` works in; whole chunks, the weights beyond K are zero."""
+    n_chunks = (n_components + _CHUNK - 1) // _CHUNK
+    return (
+        np.zeros(n_chunks * _CHUNK),
+        np.zeros(n_chunks + 1),
+        np.empty(n_components, dtype=np.int64),
+        np.empty((_ROOM, 2), dtype=np.int64),
+    )
+
+
+@kernel(fastmath=REORDER)
+def _split_document(
+    stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
+    out_loading_counts, weights, starts, draws, waiting,
+):  # fmt: skip
+    """Split the counts of document i in proportion to theta_jk l_k; return its log fit.
+
+    ``log_score`` is used where a score is zero. Nothing branches on where a token falls, and the
+    tokens are counted a heap at a time, because both would make the processor wait.
+    """
+    n_components = loadings.shape[1]
+    last_chunk = starts.shape[0] - 2
+    last_start = last_chunk * _CHUNK
+    log_fit = 0.0
+    n_waiting = 0
+    for t in range(indptr[i], indptr[i + 1]):
+        j = words[t]
+        total = 0.0
+        for chunk in range(last_chunk):
+            low = chunk * _CHUNK
+            part = 0.0
+            for k in range(low, low + _CHUNK):
+                weight = loadings[j, k] * score[k]
+                weights[k] = weight
+                part += weight
+            total += part
+            starts[chunk + 1] = total
+        part = 0.0
+        for k in range(last_start, n_components):
+            weight = loadings[j, k] * score[k]
+            weights[k] = weight
+            part += weight
+        total += part
+        if _TINY < total < np.inf:
+            log_fit += counts[t] * math.log(total)
+        else:
+            total, shift = _weigh_in_logs(loadings, j, score, log_score, weights, starts)
+            log_fit += counts[t] * (math.log(total) + shift)
+        if counts[t] > _MANY * n_components:
+            _split_large(stream, np.int64(counts[t]), weights[:n_components], draws)
+            for k in range(n_components):
+                component_counts[i, k] += draws[k]
+                out_loading_counts[j, k] += draws[k]
+            continue
+        for _ in range(counts[t]):
+            left = uniform(stream) * total
+            chunk = 0
+            for m in range(1, last_chunk + 1):
+                chunk += left >= starts[m]
+            left -= starts[chunk]
+            low = k = chunk * _CHUNK
+            reached = 0.0
+            for m in range(low, low + _CHUNK - 1):
+                reached += weights[m]
+                k += left >= reached
+            while weights[k] <= 0.0 and k > 0:  # rounding walked past the last possible component
+                k -= 1
+            component_counts[i, k] += 1
+            waiting[n_waiting, 0] = j
+            waiting[n_waiting, 1] = k
+            n_waiting += 1
+            if n_waiting == _ROOM:
+                _count(waiting, n_waiting, out_loading_counts)
+                n_waiting = 0
+    _count(waiting, n_waiting, out_loading_counts)
+    return log_fit
+
+
+@kernel()
+def _weigh_in_logs(loadings, j, score, log_score, weights, starts):
+    """Weights of a word whose products underflow or overflow, up to a factor.
 
     Returns their sum and the logarithm of the factor that was taken out of them.
     """
-    total = 0.0
-    for k in range(row.shape[0]):
-        weights[k] = row[k] * scores[k]
-        total += weights[k]
-    if total > _TINY:
-        return total, top
+    n_components = score.shape[0]
     best = -np.inf
-    for k in range(row.shape[0]):
-        weights[k] = math.log(max(row[k], _TINY)) + log_score[k]
+    for k in range(n_components):
+        log_k = math.log(score[k]) if score[k] > 0.0 else log_score[k]
+        weights[k] = math.log(max(np.float64(loadings[j, k]), _TINY)) + log_k
         best = max(best, weights[k])
     total = 0.0
-    for k in range(row.shape[0]):
+    for k in range(n_components):
+        if k % _CHUNK == 0:
+            starts[k // _CHUNK] = total
         weights[k] = math.exp(weights[k] - best)
         total += weights[k]
     return total, best
 
 
 @kernel()
-def _split_count(stream, count, weights, total, out_draws):
-    if count > _FEW:
-        multinomial(stream, np.int64(count), weights, total, out_draws)
-        return
-    n_components = weights.shape[0]
-    for k in range(n_components):
-        out_draws[k] = 0
-    for _ in range(count):
-        left = uniform(stream) * total
-        k = 0
-        while k < n_components - 1:
-            left -= weights[k]
-            if left < 0.0:
-                break
-            k += 1
-        while weights[k] <= 0.0 and k > 0:  # rounding walked past the last possible component
-            k -= 1
-        out_draws[k] += 1
+def _split_large(stream, count, weights, out_draws):
+    """Split by conditional binomials; their total is added up in the order they are taken off."""
+    total = 0.0
+    for k in range(weights.shape[0]):
+        total += weights[k]
+    multinomial(stream, count, weights, total, out_draws)
+
+
+@kernel()
+def _count(tokens, n, out_loading_counts):
+    for m in range(n):
+        out_loading_counts[tokens[m, 0], tokens[m, 1]] += 1
 
 
 @kernel()
@@ -163,16 +240,66 @@ def log_factor(component_counts, shape, rate, present):
 
 
 @kernel()
-def draw_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
-    """Draw log Gamma(gamma_j + n_jk, 1); normalised per group they are Dirichlet loadings.
+def _set_log_terms(shape, rate, present, level, known, out_log_terms):
+    """Set what a level adds to log F for each component: without words; with; less, a word.
 
-    Same as reference.draw_loadings.
+    Row 1 is log Gamma(shape_k) - shape_k log rate_k, row 0 this less log present_k, row 2 is log
+    rate_k; row 3 keeps log Gamma(shape_k) of ``known``, the level before, if not negative.
     """
+    for k in range(shape.shape[1]):
+        a = shape[level, k]
+        if known < 0 or a != shape[known, k]:  # most levels differ in the rate alone
+            out_log_terms[3, k] = math.lgamma(a)
+        out_log_terms[2, k] = math.log(rate[level, k])
+        out_log_terms[1, k] = out_log_terms[3, k] - a * out_log_terms[2, k]
+        out_log_terms[0, k] = out_log_terms[1, k] - math.log(present[level, k])
+
+
+@kernel()
+def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, seed, cycle):
+    """Draw Gamma(gamma_j + n_jk, 1); normalised per group they are Dirichlet loadings.
+
+    Same as reference.draw_loadings. ``out_tops`` (G, K) gets the largest draw of each group.
+    """
+    n_components = loading_counts.shape[1]
+    shape = np.empty(n_components)
+    draws = np.empty(n_components)
+    logs = np.empty(n_components)
+    index = np.empty(n_components, dtype=np.int64)
+    scratch = np.empty((4, n_components))
+    stream = np.empty(2, dtype=np.uint64)
+    out_tops[:] = 0.0
+    for j in range(loading_counts.shape[0]):
+        g = group_of_word[j]
+        open_stream(stream, seed, LOADINGS, cycle, j)
+        for k in range(n_components):
+            shape[k] = gamma[j] + loading_counts[j, k]
+        gammas(stream, shape, draws, logs, index, scratch)
+        for k in range(n_components):
+            out_draws[j, k] = draws[k]
+            out_tops[g, k] = max(out_tops[g, k], draws[k])
+
+
+@kernel()
+def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
+    """Make the same draws as ``draw_loadings``, in logs.
+
+    Same as reference.draw_log_loadings.
+    """
+    n_components = loading_counts.shape[1]
+    shape = np.empty(n_components)
+    draws = np.empty(n_components)
+    logs = np.empty(n_components)
+    index = np.empty(n_components, dtype=np.int64)
+    scratch = np.empty((4, n_components))
     stream = np.empty(2, dtype=np.uint64)
     for j in range(loading_counts.shape[0]):
         open_stream(stream, seed, LOADINGS, cycle, j)
-        for k in range(loading_counts.shape[1]):
-            out_log_draws[j, k] = log_gamma_draw(stream, gamma[j] + loading_counts[j, k])
+        for k in range(n_components):
+            shape[k] = gamma[j] + loading_counts[j, k]
+        gammas(stream, shape, draws, logs, index, scratch)
+        for k in range(n_components):
+            out_log_draws[j, k] = math.log(draws[k]) if draws[k] > 0.0 else logs[k]
 
 
 @kernel()

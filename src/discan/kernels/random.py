@@ -21,12 +21,12 @@ __all__ = [
     "START",
     "SWEEP",
     "binomial",
-    "log_gamma_draw",
     "multinomial",
     "normal",
     "open_stream",
     "tables",
     "uniform",
+    "uniforms",
 ]
 
 # What a stream is for; two purposes never share numbers.
@@ -37,6 +37,24 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _ALTERNATING = np.uint64(0xAAAAAAAAAAAAAAAA)
 _TO_UNIT = 1.0 / 4503599627370496.0  # 2 ** -52: one bit fewer, or adding 1/2 rounds up to 1
+
+# The ziggurat: layer n reaches from 0 to edge n, and from height n to height n + 1; layer 0, which
+# has the tail, is as wide as a rectangle of its area would be. All have the same area.
+_LAST_EDGE = 3.6541528853610088
+
+
+def _ziggurat():
+    edges = np.zeros(257)
+    edges[1] = _LAST_EDGE
+    base = math.exp(-0.5 * _LAST_EDGE**2)
+    area = _LAST_EDGE * base + math.sqrt(0.5 * math.pi) * math.erfc(_LAST_EDGE / math.sqrt(2.0))
+    edges[0] = area / base
+    for n in range(1, 255):
+        edges[n + 1] = math.sqrt(-2.0 * math.log(area / edges[n] + math.exp(-0.5 * edges[n] ** 2)))
+    return edges, np.exp(-0.5 * edges**2)
+
+
+_EDGES, _HEIGHTS = _ziggurat()
 
 
 @kernel()
@@ -73,43 +91,53 @@ def open_stream(stream, seed, purpose, cycle, unit):
 def uniform(stream):
     """Draw a number strictly between 0 and 1."""
     stream[0] += stream[1]
-    return (np.float64(_mix(stream[0]) >> np.uint64(12)) + 0.5) * _TO_UNIT
+    return _unit(_mix(stream[0]))
+
+
+@kernel()
+def uniforms(stream, n, out):
+    """Draw n numbers strictly between 0 and 1, the same as one by one."""
+    position, increment = stream[0], stream[1]
+    for m in range(n):
+        out[m] = _unit(_mix(position + np.uint64(m + 1) * increment))
+    stream[0] = position + np.uint64(n) * increment
+
+
+@kernel()
+def _unit(bits):
+    """Midpoint of one of 2^52 equal parts of (0, 1); as int64, the fastest way to a float."""
+    return (np.float64(np.int64(bits >> np.uint64(12))) + 0.5) * _TO_UNIT
 
 
 @kernel()
 def normal(stream):
-    """Draw a standard normal (polar method)."""
+    """Draw a standard normal (ziggurat of Marsaglia & Tsang, 2000, with 256 layers).
+
+    The upper bits place a point across a layer, the lowest choose the layer and the sign. Nearly
+    all points lie under the curve for sure; the others are in a wedge at the edge, or in the tail.
+    """
     while True:
-        x = 2.0 * uniform(stream) - 1.0
-        y = 2.0 * uniform(stream) - 1.0
-        square = x * x + y * y
-        if 0.0 < square < 1.0:
-            return x * math.sqrt(-2.0 * math.log(square) / square)
+        stream[0] += stream[1]
+        bits = _mix(stream[0])
+        layer = np.int64(bits & np.uint64(255))
+        x = _unit(bits) * _EDGES[layer]
+        if x >= _EDGES[layer + 1]:
+            if layer == 0:
+                x = _beyond(stream)
+            else:
+                height = _HEIGHTS[layer + 1] - _HEIGHTS[layer]
+                if _HEIGHTS[layer] + uniform(stream) * height >= math.exp(-0.5 * x * x):
+                    continue
+        return -x if bits & np.uint64(256) else x
 
 
 @kernel()
-def log_gamma_draw(stream, shape):
-    """Draw the logarithm of a Gamma(shape, 1) variable (Marsaglia & Tsang, 2000).
-
-    Small shapes underflow, so the draw stays in logs: log G(a) = log G(a + 1) + log(U) / a.
-    """
-    boost = 0.0
-    if shape < 1.0:
-        boost = math.log(uniform(stream)) / shape
-        shape += 1.0
-    d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
+def _beyond(stream):
+    """Draw from the tail of the normal beyond the last edge."""
     while True:
-        x = normal(stream)
-        v = 1.0 + c * x
-        if v <= 0.0:
-            continue
-        v = v * v * v
-        u = uniform(stream)
-        if u < 1.0 - 0.0331 * x * x * x * x:
-            return math.log(d * v) + boost
-        if math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
-            return math.log(d * v) + boost
+        x = -math.log(uniform(stream)) / _LAST_EDGE
+        if -2.0 * math.log(uniform(stream)) > x * x:
+            return _LAST_EDGE + x
 
 
 @kernel()

@@ -7,6 +7,7 @@ writing to any. Where a kernel draws, its twin draws the same numbers in the sam
 
 import itertools
 import math
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "digamma",
     "document_counts",
     "draw_loadings",
+    "draw_log_loadings",
     "exp_digamma",
     "expect",
     "expect_conditional",
@@ -46,7 +48,7 @@ SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN = range(1, 7)
 
 FLOOR = 1e-150  # of variational weights
 TINY = 1e-300  # of products of a loading and a score
-FEW = 16  # counts up to this are split token by token
+MANY = 2  # a count above so many times K is split by binomials, not token by token
 
 
 # ------------------------------------------------------------------------------- random numbers
@@ -81,20 +83,70 @@ class Stream:
         self.position = (self.position + self.increment) & _WORD
         return ((_mix(self.position) >> 12) + 0.5) / 2**52
 
+    def uniforms(self, n):
+        """Draw n of them."""
+        return [self.uniform() for _ in range(n)]
+
     def normal(self):
-        """Draw a standard normal: one coordinate of a point in the unit disc, stretched."""
+        """Draw a standard normal, by a point in one of 256 layers of equal area under its curve."""
+        edges = _ziggurat()
         while True:
-            x, y = 2 * self.uniform() - 1, 2 * self.uniform() - 1
-            square = x * x + y * y
-            if 0 < square < 1:
-                return x * math.sqrt(-2 * math.log(square) / square)
+            across = self.uniform()
+            bits = _mix(self.position)
+            layer, sign = bits % 256, -1 if bits & 256 else 1
+            x = across * edges[layer]
+            if x < edges[layer + 1]:
+                return sign * x
+            if layer == 0:
+                return sign * self._normal_beyond(edges[1])
+            low, high = (float(np.exp(-0.5 * edges[n] ** 2)) for n in (layer, layer + 1))
+            if low + self.uniform() * (high - low) < math.exp(-0.5 * x * x):
+                return sign * x
+
+    def _normal_beyond(self, edge):
+        """Draw a normal above an edge: exponential, accepted with probability exp(-x^2 / 2)."""
+        while True:
+            x = -math.log(self.uniform()) / edge
+            if -2 * math.log(self.uniform()) > x * x:
+                return edge + x
 
     def log_gamma(self, shape):
-        """Draw log G(shape); below one as log G(shape + 1) + log(U) / shape."""
+        """Draw log G(shape)."""
         if shape < 1:
-            boost = math.log(self.uniform()) / shape
-            return self._log_gamma_above_one(shape + 1) + boost
+            return self._log_gamma_below_one(shape, self._place(shape))
         return self._log_gamma_above_one(shape)
+
+    def log_gammas(self, shapes):
+        """Draw log G(shape) for a row of shapes (K,), the small ones first; -inf for shape 0."""
+        logs = np.full(len(shapes), -np.inf)
+        small = np.flatnonzero((shapes > 0) & (shapes < 1))
+        places = [self._place(shape) for shape in shapes[small]]
+        for k, place in zip(small, places, strict=True):
+            logs[k] = self._log_gamma_below_one(shapes[k], place)
+        for k in np.flatnonzero(shapes >= 1):
+            logs[k] = self._log_gamma_above_one(shapes[k])
+        return logs
+
+    def gammas(self, shapes):
+        """Draw G(shape) for a row of shapes; what would be denormal is zero."""
+        return _exp_or_zero(self.log_gammas(shapes))
+
+    def _place(self, shape):
+        return self.uniform() * (1 + shape * math.exp(-1))
+
+    def _log_gamma_below_one(self, shape, place):
+        """Draw below x^(a - 1) for x <= 1 or exp(-x) beyond, then thin to x^(a - 1) exp(-x)."""
+        while True:
+            if place <= 1:
+                log_x = math.log(place) / shape
+                x = math.exp(log_x)
+                if x < 1e-17 or self.uniform() <= math.exp(-x):
+                    return log_x
+            else:
+                x = 1 - math.log(self.uniform())
+                if math.log(self.uniform()) <= (shape - 1) * math.log(x):
+                    return math.log(x)
+            place = self._place(shape)
 
     def _log_gamma_above_one(self, shape):
         d = shape - 1 / 3
@@ -183,6 +235,24 @@ class Stream:
         """Draw an index in proportion to ``weights`` (K,), never one of weight zero."""
         k = np.searchsorted(np.cumsum(weights), self.uniform() * total, side="right")
         return min(int(k), int(np.flatnonzero(weights)[-1]))
+
+
+@cache
+def _ziggurat():
+    """Right edges of 256 layers of equal area under exp(-x^2 / 2), the lowest with the tail."""
+    last = 3.6541528853610088
+    height = math.exp(-0.5 * last**2)
+    area = last * height + math.sqrt(0.5 * math.pi) * math.erfc(last / math.sqrt(2))
+    edges = [area / height, last]
+    while len(edges) < 256:
+        x = edges[-1]
+        edges.append(math.sqrt(-2 * math.log(area / x + math.exp(-0.5 * x**2))))
+    return [*edges, 0.0]
+
+
+def _exp_or_zero(logs):
+    """Exponentials to the last bit; zero where they would be denormal."""
+    return np.array([math.exp(x) if x > -708 else 0.0 for x in logs])
 
 
 # ---------------------------------------------------------------------------- special functions
@@ -369,13 +439,14 @@ def gibbs_sweep(
     log_fit = np.zeros(len(scores))
     for i, w, n in _documents(indptr, words, counts):
         stream = Stream(seed, SWEEP, cycle, first_document + i)
-        table = zip(
-            component_counts[i], *(x[levels[i]] for x in (shape, rate, present)), strict=True
-        )
-        log_score = np.array([_draw_log_score(stream, *row) for row in table])
-        scores[i] = _exp(log_score)
+        a, b, p = (x[levels[i]] for x in (shape, rate, present))
+        asked = (component_counts[i] == 0) & (p < 1)
+        absent = [ask and stream.uniform() >= p_k for ask, p_k in zip(asked, p, strict=True)]
+        log_gamma = stream.log_gammas(np.where(absent, 0.0, component_counts[i] + a))
+        log_score = log_gamma - np.log(b)
+        scores[i] = _exp_or_zero(log_gamma) / b
         for j, count in zip(w, n, strict=True):
-            draws, log_mean = _split(stream, count, loadings[j], log_score)
+            draws, log_mean = _split(stream, count, loadings[j], scores[i], log_score)
             new_counts[i] += draws
             loading_counts[j] += draws
             log_fit[i] += count * log_mean
@@ -390,33 +461,23 @@ def gibbs_split(indptr, words, counts, loadings, scores, seed, first_document):
     for i, w, n in _documents(indptr, words, counts):
         stream = Stream(seed, START, 0, first_document + i)
         for j, count in zip(w, n, strict=True):
-            draws, _ = _split(stream, count, loadings[j], np.log(np.maximum(scores[i], TINY)))
+            log_score = np.log(np.where(scores[i] > 0, scores[i], TINY))
+            draws, _ = _split(stream, count, loadings[j], scores[i], log_score)
             component_counts[i] += draws
             loading_counts[j] += draws
     return component_counts, loading_counts
 
 
-def _exp(logs):
-    """As the kernels' exponential, to the last bit."""
-    return np.array([math.exp(x) for x in logs])
-
-
-def _draw_log_score(stream, count, shape, rate, present):
-    if count == 0 and present < 1 and stream.uniform() >= present:
-        return -np.inf
-    return stream.log_gamma(count + shape) - math.log(rate)
-
-
-def _split(stream, count, row, log_score):
+def _split(stream, count, row, scores, log_score):
     """Split one count over components in proportion to theta_jk l_k; return also log sum_k."""
-    row, top = row.astype(float), log_score.max()
-    weights = row * _exp(log_score - top)
-    if np.cumsum(weights)[-1] <= TINY:  # in logs
+    row, top = row.astype(float), 0.0
+    weights = row * scores
+    if not TINY < weights.sum() < np.inf:
         logits = np.log(np.maximum(row, TINY)) + log_score
         top = logits.max()
-        weights = _exp(logits - top)
+        weights = np.exp(logits - top)
     total = np.cumsum(weights)[-1]  # left to right
-    if count > FEW:
+    if count > MANY * len(row):
         draws = stream.multinomial(int(count), weights, total)
     else:
         tokens = [stream.choose(weights, total) for _ in range(count)]
@@ -424,11 +485,19 @@ def _split(stream, count, row, log_score):
     return draws, math.log(total) + top
 
 
-def draw_loadings(loading_counts, gamma, seed, cycle):
+def draw_loadings(loading_counts, gamma, group_of_word, seed, cycle):
+    """Draw Gamma(gamma_j + n_jk, 1), (J, K); give also the largest of each group, (G, K)."""
+    logs = draw_log_loadings(loading_counts, gamma, seed, cycle)
+    draws = np.array([_exp_or_zero(row) for row in logs])
+    groups = range(group_of_word.max() + 1)
+    return draws, np.array([draws[group_of_word == g].max(axis=0) for g in groups])
+
+
+def draw_log_loadings(loading_counts, gamma, seed, cycle):
     """Draw log Gamma(gamma_j + n_jk, 1), (J, K)."""
     streams = [Stream(seed, LOADINGS, cycle, j) for j in range(len(gamma))]
     shapes = gamma[:, None] + loading_counts
-    return np.array([[s.log_gamma(a) for a in row] for s, row in zip(streams, shapes, strict=True)])
+    return np.array([s.log_gammas(row) for s, row in zip(streams, shapes, strict=True)])
 
 
 def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, first_document):
