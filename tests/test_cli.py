@@ -30,7 +30,8 @@ from discan.errors import InputError, LimitError
 from discan.storage import read_file
 
 COMMANDS = [
-    "fit", "resume", "show", "transform", "score", "info", "convert", "datasets", "formats", "demo",
+    "fit", "resume", "show", "plot", "transform", "score", "info", "convert", "datasets", "formats",
+    "demo",
 ]  # fmt: skip
 TEXTS = [
     "apple apple pear plum apple pear", "pear plum apple apple", "boat ship sail boat",

@@ -202,7 +202,7 @@ def _draw(
     trace = {
         "type": "heatmap", "z": values, "zmin": 0, "zmax": 1, "colorscale": stops, "xgap": 1,
         "ygap": 1, "hovertext": described, "hoverinfo": "text",
-        "colorbar": {**PERCENT_BAR, "title": {**PERCENT_BAR["title"], "text": bar}},
+        "colorbar": {**PERCENT_BAR, "title": {**PERCENT_BAR["title"], "text": f"{bar}<br>&nbsp;"}},
     }  # fmt: skip
     layout = {
         "width": left + cell * n_components + right,

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from discan.errors import InputError
+from discan.plot.bars import MOST
 from discan.plot.inputs import documents_of, labels
 from discan.plot.order import ordered
 from discan.plot.theme import SHADES, TITLE_HEIGHT, axis, figure, label, text_width
@@ -15,8 +17,8 @@ from discan.typing import Array
 __all__ = ["membership_squares"]
 
 PERCENT_BAR: dict[str, Any] = {
-    "title": {"text": "share", "side": "top", "font": {"size": 12}}, "tickfont": {"size": 12},
-    "thickness": 12, "lenmode": "pixels", "len": 110,
+    "title": {"text": "share<br>&nbsp;", "side": "top", "font": {"size": 12}},
+    "tickfont": {"size": 12}, "thickness": 12, "lenmode": "pixels", "len": 110,
     "x": 1.0, "xanchor": "left", "xpad": 14, "y": 1, "yanchor": "top", "ypad": 0,
     "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"], "outlinewidth": 0.5,
 }  # fmt: skip
@@ -61,6 +63,11 @@ def membership_squares(
     documents = documents_of(source, names, components)
     n_documents, n_components = documents.shares.shape
     row_of = [""] * n_documents if rows is None else labels("rows", rows, n_documents, "documents")
+    if n_documents > MOST:
+        raise InputError(
+            f"{n_documents:,} documents are too many for squares (at most {MOST:,}); use "
+            "plot.structure, or give some of the rows"
+        )
     known = documents.names or [f"document {i}" for i in range(n_documents)]
     at = ordered(documents.shares, order)
     titles = list(dict.fromkeys(row_of[i] for i in at))

@@ -12,6 +12,7 @@ import numpy as np
 
 from discan.checks import whole
 from discan.errors import InputError
+from discan.report.blocks import clean
 from discan.typing import Array
 
 __all__ = [
@@ -40,10 +41,6 @@ SHADES = ("#f4f6f9", "#d6e3f0", "#94b8d9", "#4a86bd", "#174f8c", "#0a2a52")
 INK, GREY, GRID = "#222222", "#666666", "#e4e4e4"
 FONT = "Helvetica Neue, Helvetica, Arial, sans-serif"
 TITLE_HEIGHT = 64  # the title, a line under it, and air
-
-_CONTROL = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
 
 
 def colours(n: int) -> list[str]:
@@ -127,7 +124,7 @@ def label(name: object, longest: int | None = None, keep_end: bool = False) -> s
 
     ``keep_end`` shortens in the middle, for names that differ at the end, such as those of files.
     """
-    text = _CONTROL.sub("\ufffd", str(name))
+    text = " ".join(clean(name).split())
     if longest is not None and len(text) > longest:
         end = longest * 2 // 3 if keep_end else 0
         text = text[: longest - 1 - end].rstrip() + "…" + text[len(text) - end :]
@@ -139,9 +136,8 @@ def linear_ticks(low: float, high: float, n: int = 5) -> Array:
     span = high - low
     if not span > 0:
         return np.array([low])
-    rough = span / max(n, 1)
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = power * next(m for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
+    power = 10.0 ** np.floor(np.log10(span / n))
+    step = min((m * power for m in (1, 2, 2.5, 5, 10)), key=lambda step: abs(span / step - n))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
     return np.asarray(np.arange(first, last + 0.5) * step + 0.0)  # no -0
 
