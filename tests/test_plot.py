@@ -185,7 +185,7 @@ def test_heatmap_of_groups(votes):
     assert sorted(names) == [
         "question: a", "question: b", "question: c", "vote 0: yea", "vote 1: yea", "vote 2: yea",
     ]  # fmt: skip
-    assert names[0] == "vote 0: yea"  # where the camps differ most
+    assert set(names[:2]) == {"vote 0: yea", "vote 2: yea"}  # where the camps differ most
     row = names.index("vote 2: yea")
     np.testing.assert_allclose(figure.data[0].z[row], votes.components_[:, 4])
     assert len(plot.heatmap(votes, n_groups=1).data[0].z) == 1
