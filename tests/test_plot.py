@@ -135,6 +135,27 @@ def test_squares():
     assert first > second  # the first component on top
 
 
+def test_squares_go_on_below():
+    figure = plot.membership_squares(np.ones((100, 2)), rows=["a"] * 95 + ["b"] * 5)
+    assert [np.shape(trace.z) for trace in figure.data] == [(2, 80), (2, 15), (2, 5)]
+    assert [note.text for note in figure.layout.annotations[1:]] == ["a", "b"]
+    assert figure.layout.xaxis2.ticktext[0] == "document 80"
+
+
+def test_words_of_ones_own(texts, votes):
+    words = {"title": "This", "subtitle": "and that"}
+    made = [
+        plot.membership(SHARES, **words), plot.membership_squares(SHARES, **words),
+        plot.structure(SHARES, **words), plot.heatmap(texts, **words), plot.heatmap(votes, **words),
+        plot.component_map(FRUIT, **words), plot.trace(votes, **words),
+        plot.quality({2: 1.0}, **words),
+    ]  # fmt: skip
+    for figure in made:
+        text = plot.to_svg(figure)
+        assert ">This</text>" in text
+        assert ">and that</text>" in text
+
+
 def test_structure():
     figure = plot.structure(SHARES, ["a", "b", "a", "b"], names=list("wxyz"))
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]

@@ -32,6 +32,7 @@ def structure(
     names: Any = None,
     components: Any = None,
     title: str = "Structure",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw the shares of every individual side by side, group after group.
 
@@ -49,7 +50,7 @@ def structure(
         Inside a group, from the largest share of the group's main component to the smallest;
         otherwise as they come.
     names, components : (I,) and (K,) labels, optional
-    title : str
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -127,7 +128,8 @@ def structure(
     kind = "" if groups is None else f" in {len(titles)} groups"
     return figure(
         traces, layout, title=title,
-        subtitle=f"A column is an individual, {n_documents:,}{kind}; its colours are the shares "
+        subtitle=subtitle
+        or f"A column is an individual, {n_documents:,}{kind}; its colours are the shares "
         f"of {n_components} components",
         description=f"Structure plot: shares of {n_components} components in {n_documents:,} "
         f"individuals{kind}: {', '.join(short[:20])}.",

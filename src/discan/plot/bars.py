@@ -28,6 +28,7 @@ def membership(
     order: Any = None,
     components: Any = None,
     title: str = "Membership of each document",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw a bar for each document, its colours the shares of the components.
 
@@ -42,7 +43,7 @@ def membership(
         largest; by default as they come.
     components : (K,) labels, optional
         Names of the components.
-    title : str
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -102,7 +103,8 @@ def membership(
     }  # fmt: skip
     return figure(
         traces, layout, title=title,
-        subtitle=f"A bar is a document, {n_documents:,} in all; its colours are the shares of "
+        subtitle=subtitle
+        or f"A bar is a document, {n_documents:,} in all; its colours are the shares of "
         f"{n_components} components",
         description=f"Stacked bars: shares of {n_components} components in each of "
         f"{n_documents:,} documents.",

@@ -26,6 +26,7 @@ def quality(
     higher_is_better: bool = True,
     measure: str = "held-out log-likelihood, nats a token",
     title: str = "Quality against the number of components",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw held-out scores against K, with the best K and the one-standard-error choice marked.
 
@@ -41,7 +42,7 @@ def quality(
         False for perplexities.
     measure : str
         Title of the axis.
-    title : str
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -119,13 +120,13 @@ def quality(
                       **number_ticks(low_y, high_y)),
         "shapes": [] if chosen is None else [_limit(means[best] - sign * errors[best])],
     }  # fmt: skip
+    told = f"{'Higher' if higher_is_better else 'Lower'} is better"
+    if chosen is not None:
+        side = "below" if higher_is_better else "above"
+        told += f"; bars are standard errors of the mean, the dotted line is one {side} the best"
     drawn = figure(
         traces, layout, title=title,
-        subtitle=f"{'Higher' if higher_is_better else 'Lower'} is better"
-        + ("; bars are standard errors of the mean, the dotted line is one below the best"
-           if chosen is not None and higher_is_better
-           else "; bars are standard errors of the mean, the dotted line is one above the best"
-           if chosen is not None else ""),
+        subtitle=subtitle or told,
         description=f"Held-out quality for {len(sizes)} numbers of components, from {sizes[0]} to "
         f"{sizes[-1]}. " + ", ".join(text for _, _, text in marks) + ".",
     )  # fmt: skip

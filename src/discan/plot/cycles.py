@@ -34,6 +34,7 @@ def trace(
     skip: int = 0,
     names: Any = None,
     title: str = "Objective of the fit",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw the objective against cycles or seconds, with the cycles marked that gave draws.
 
@@ -46,7 +47,7 @@ def trace(
         Cycles at the beginning to leave out, where the climb hides the rest.
     names : labels, optional
         A name for each line.
-    title : str
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -109,7 +110,7 @@ def trace(
     if any_draws:
         notes.append("dots are cycles whose draws are averaged")
     return figure(
-        traces, layout, title=title, subtitle="; ".join(notes),
+        traces, layout, title=title, subtitle=subtitle or "; ".join(notes),
         description=f"Line of the objective against {against}: from {lines[0][1][0]:.6g} to "
         f"{lines[0][1][-1]:.6g} over {n_cycles:,} cycles.",
     )  # fmt: skip

@@ -30,6 +30,7 @@ def heatmap(
     sizes: Any = None,
     components: Any = None,
     title: str | None = None,
+    subtitle: str | None = None,
 ) -> Any:
     """Draw a row for each word or answer and a column for each component.
 
@@ -48,7 +49,7 @@ def heatmap(
     words, groups, components, sizes : optional
         For arrays: (J,) names of the words, (J,) group of each word, (K,) names of the components,
         (K,) share of all tokens of each component.
-    title : str, optional
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -77,7 +78,7 @@ def heatmap(
             ", those in which components differ most" if group is None and len(chosen) < n_all
             else ""
         )  # fmt: skip
-        subtitle = f"A cell is the probability of the answer in the component; {which}"
+        told = f"A cell is the probability of the answer in the component; {which}"
         bar = "probability"
     else:
         if group is not None:
@@ -87,12 +88,12 @@ def heatmap(
         joint = found.loadings[:, rows] * found.sizes[:, None]
         values = (joint / joint.sum(axis=0)).T
         title = title or "Where the first words of each component are found"
-        subtitle = (
+        told = (
             f"Rows are the {n_words} likeliest words of each component; a cell is the part of the "
             "word's tokens in the component"
         )
         bar = "part"
-    return _draw(found, values, rows, names, title, subtitle, bar)
+    return _draw(found, values, rows, names, title, subtitle or told, bar)
 
 
 def distinctive_groups(components: Components) -> Array:

@@ -29,6 +29,7 @@ def component_map(
     sizes: Any = None,
     components: Any = None,
     title: str = "Map of the components",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw a circle for each component: near each other if alike, area by share of all tokens.
 
@@ -44,7 +45,7 @@ def component_map(
         Words in a label, the likeliest; for grouped data only the pointer shows them.
     words, groups, components, sizes : optional
         For arrays, as in `heatmap`.
-    title : str
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -112,7 +113,8 @@ def component_map(
     }  # fmt: skip
     return figure(
         [circles], layout, title=title,
-        subtitle=f"Near is alike ({distance.title()} distance; the plane keeps {kept:.0%} of it); "
+        subtitle=subtitle
+        or f"Near is alike ({distance.title()} distance; the plane keeps {kept:.0%} of it); "
         "area is the share of all tokens" + ("" if all(positions) else "; crowded ones unnamed"),
         description=f"Map of {n_components} components: "
         + "; ".join(f"{n}, {s:.0%}" for n, s in zip(shown, found.sizes, strict=True)) + ".",
@@ -201,7 +203,7 @@ def _label_places(
             for where, box in options.items()
         }
         best = min(costs, key=lambda where: costs[where])
-        if costs[best] <= 0.1 * wide * tall:
+        if costs[best] <= 0.04 * wide * tall:
             chosen[k] = best
             boxes.append(options[best])
     return chosen

@@ -16,6 +16,7 @@ from discan.typing import Array
 
 __all__ = ["membership_squares"]
 
+A_LINE = 80  # documents side by side; what is left over goes on below
 PERCENT_BAR: dict[str, Any] = {
     "title": {"text": "share<br>&nbsp;", "side": "top", "font": {"size": 12}},
     "tickfont": {"size": 12}, "thickness": 12, "lenmode": "pixels", "len": 110,
@@ -32,6 +33,7 @@ def membership_squares(
     order: Any = None,
     components: Any = None,
     title: str = "Membership of each document",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw a column of squares for each document, a square for each component, shaded by share.
 
@@ -48,7 +50,7 @@ def membership_squares(
         From left to right inside each row: by these numbers, e.g. a one-dimensional scaling.
     components : (K,) labels, optional
         Names of the components; the first is at the top.
-    title : str
+    title, subtitle : str, optional
 
     Returns
     -------
@@ -71,13 +73,17 @@ def membership_squares(
     known = documents.names or [f"document {i}" for i in range(n_documents)]
     at = ordered(documents.shares, order)
     titles = list(dict.fromkeys(row_of[i] for i in at))
-    panels = [[int(i) for i in at if row_of[i] == name] for name in titles]
+    panels: list[tuple[str, list[int]]] = []
+    for name in titles:
+        members = [int(i) for i in at if row_of[i] == name]
+        lines = [members[first : first + A_LINE] for first in range(0, len(members), A_LINE)]
+        panels += zip([label(name, 28)] + [""] * (len(lines) - 1), lines, strict=True)
 
-    most = max(map(len, panels))
+    most = max(len(members) for _, members in panels)
     cell = int(min(26, max(9, 1080 // most)))
     size = 12 if cell >= 15 else 10
     keys = [label(name, 28) for name in documents.components]
-    heads = [label(name, 28) for name in titles]
+    heads = [head for head, _ in panels]
     left = 24 + int(max(text_width(key, 12) for key in keys))
     left += 14 + int(max(text_width(head, 14) for head in heads)) if any(heads) else 0
     short = [label(name, 28, keep_end=True) for name in known]
@@ -89,12 +95,12 @@ def membership_squares(
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
         "width": plot_width + left + 100,
-        "height": plot_height + above,
-        "margin": {"l": left, "r": 100, "t": above, "b": 0},
+        "height": max(plot_height, 125) + above,  # the scale needs that much
+        "margin": {"l": left, "r": 100, "t": above, "b": max(125 - plot_height, 0)},
         "annotations": [],
     }
     top = 1.0
-    for n, (head, members) in enumerate(zip(heads, panels, strict=True)):
+    for n, (head, members) in enumerate(panels):
         suffix = "" if n == 0 else str(n + 1)
         foot = top - tall / plot_height
         traces.append(
@@ -121,10 +127,11 @@ def membership_squares(
                 }
             )  # fmt: skip
         top = foot - (below + gap) / plot_height
-    kind = f" in rows {', '.join(heads[:6])}" if any(heads) else ""
+    kind = f" in rows {', '.join(filter(None, heads))}" if any(heads) else ""
     return figure(
         traces, layout, title=title,
-        subtitle="A column is a document; a square is the darker the larger the share of its "
+        subtitle=subtitle
+        or "A column is a document; a square is the darker the larger the share of its "
         "component",
         description=f"Shaded squares: shares of {n_components} components in each of "
         f"{n_documents:,} documents{kind}.",
