@@ -217,6 +217,16 @@ def test_heatmap_of_groups(votes):
     assert all(name.startswith("question: ") for name in two)
 
 
+def test_components_of_another_library():
+    from sklearn.decomposition import NMF
+
+    counts = np.random.default_rng(0).poisson(3.0, (20, 6))
+    theirs = NMF(2, random_state=0).fit(counts)
+    figure = plot.heatmap(theirs, words=WORDS, n_words=2)
+    assert list(figure.layout.xaxis.ticktext) == ["nmf0", "nmf1"]
+    assert set(figure.layout.yaxis.ticktext) <= set(WORDS)
+
+
 def test_distinctive_groups():
     components = components_of(
         [[0.5, 0.5, 0.9, 0.1, 0.6, 0.4], [0.5, 0.5, 0.1, 0.9, 0.4, 0.6]],

@@ -91,6 +91,9 @@ def components_of(source: Any, names: Any, sizes: Any, words: Any, groups: Any) 
     if is_estimator(source):
         if not hasattr(source, "components_"):
             raise InputError("the estimator is not fitted; call fit first")
+        if not hasattr(source, "_layout"):  # another library's
+            names = source.get_feature_names_out() if names is None else names
+            return components_of(source.components_, names, sizes, words, groups)
         loadings, layout = source.components_, source._layout
         counts = getattr(source, "component_counts_", None)
         if sizes is None and counts is not None:
