@@ -30,7 +30,8 @@ from discan.errors import InputError, LimitError
 from discan.storage import read_file
 
 COMMANDS = [
-    "fit", "resume", "show", "transform", "score", "info", "convert", "datasets", "formats", "demo",
+    "fit", "resume", "show", "plot", "transform", "score", "info", "convert", "datasets", "formats",
+    "demo",
 ]  # fmt: skip
 TEXTS = [
     "apple apple pear plum apple pear", "pear plum apple apple", "boat ship sail boat",
@@ -137,6 +138,47 @@ def test_fit_says_what_it_did_on_stderr_only(place, tmp_path):
     out, err = run("fit", place / "texts.jsonl", "-o", tmp_path / "m.discan", "-q", "--csv")
     assert err == ""
     assert dict(csv.reader(io.StringIO(out)))["components"] == "10"
+
+
+@pytest.mark.parametrize(
+    ("kind", "element"),
+    [("membership", "rect"), ("structure", "path"), ("squares", "rect"), ("heatmap", "rect"),
+     ("map", "circle"), ("trace", "path")],
+)  # fmt: skip
+def test_plot(place, tmp_path, kind, element):
+    file = tmp_path / "figure.svg"
+    out, err = run("plot", place / "model", kind, "-o", file, "--title", "Fruit")
+    assert out == ""
+    assert err == f"figure written to {file}\n"
+    assert f"<{element} " in file.read_text("utf-8")
+    assert ">Fruit</text>" in file.read_text("utf-8")
+
+
+def test_plot_with_labels(place, tmp_path):
+    labels, file = tmp_path / "labels.txt", tmp_path / "figure.html"
+    labels.write_text("fruit\nfruit\nboats\nboats\n" * 5)
+    run("plot", place / "model", "structure", "-o", file, "--labels", labels, "-q")
+    assert '"ticktext":["fruit","boats"]' in file.read_text("utf-8")
+
+
+def test_plot_fails_in_a_line(place, tmp_path):
+    model, file = place / "model", tmp_path / "figure.svg"
+    assert "must end in" in fails("plot", model, "map", "-o", tmp_path / "figure.pdf")
+    (tmp_path / "short.txt").write_text("one\n")
+    short = fails("plot", model, "structure", "-o", file, "--labels", tmp_path / "short.txt")
+    assert "groups must be 20 labels" in short
+    assert "absent.txt" in fails(
+        "plot", model, "structure", "-o", file, "--labels", tmp_path / "absent.txt"
+    )
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe")
+    assert "UTF-8" in fails(
+        "plot", model, "squares", "-o", file, "--labels", tmp_path / "binary.txt"
+    )
+    assert "leave them out" in fails(
+        "plot", model, "trace", "-o", file, "--labels", tmp_path / "short.txt"
+    )
+    assert "'pie'; use one of membership" in run("plot", model, "pie", "-o", file, code=2)[1]
+    assert not file.exists()
 
 
 def test_fit_options_reach_the_estimator(place, tmp_path):

@@ -43,6 +43,13 @@ def test_fitting_needs_no_extras():
     assert not {"polars", "plotly", "dask"} & set(loaded)
 
 
+def test_plotly_waits_for_a_figure():
+    loaded = run("import sys, discan; discan.plot.membership; print(*sys.modules)")
+    assert "discan.plot" in loaded
+    assert "plotly" not in loaded
+    assert "plot" in dir(discan)
+
+
 @pytest.mark.parametrize("name", discan.__all__)
 def test_every_name_loads(name):
     assert name in dir(discan)

@@ -19,6 +19,7 @@ _HOMES = {
     "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PARTS = ("plot",)  # modules to be reached as ``discan.plot``
 
 __all__ = sorted(_HOME_OF)
 __version__ = "0.1.0.dev0"
@@ -26,6 +27,8 @@ __version__ = "0.1.0.dev0"
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for, so that the import stays light."""
+    if name in _PARTS:
+        return importlib.import_module(f"discan.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'discan' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
@@ -34,4 +37,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*globals(), *__all__, *_PARTS]

@@ -25,7 +25,7 @@ from discan import __version__
 from discan.errors import ModelFileError, StorageError
 from discan.typing import Array
 
-__all__ = ["FORMAT", "locked", "probe", "read_file", "write_file"]
+__all__ = ["FORMAT", "locked", "probe", "read_file", "write_file", "write_whole"]
 
 FORMAT = 1
 
@@ -41,7 +41,7 @@ def write_file(
     full = {"format": FORMAT, "kind": kind, "library": __version__, **header, "sha256": sums}
     text = json.dumps(full, ensure_ascii=True, allow_nan=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    _write_atomically(path, save(ordered, metadata={"discan": text, "sha256": digest}))
+    write_whole(path, save(ordered, metadata={"discan": text, "sha256": digest}))
 
 
 def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -127,7 +127,8 @@ def _header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any
     return header
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write bytes to a file; at any moment ``path`` is either the old file or the whole new one."""
     with _storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(path)

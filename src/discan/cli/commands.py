@@ -49,6 +49,7 @@ from discan.cli.fitting import (
     remember_target,
     remembered_target,
 )
+from discan.cli.plotting import KINDS, draw, plot_kinds
 from discan.cli.reading import describe, model_and_data, read_data, reader_settings
 from discan.cli.saying import (
     begin,
@@ -299,6 +300,50 @@ def show(
         grouped = estimator._layout.n_groups > 1
         blocks = [block_of(component, grouped, width) for component in found]
         sys.stdout.write("\n".join(blocks))
+
+
+@app.command()
+def plot(
+    model: Model,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="; ".join(f"[b]{name}[/b]: {what}" for name, what in KINDS.items()) + ".",
+            autocompletion=plot_kinds,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Figure to write: .html to zoom and point at, .svg, or .png."
+        ),
+    ],
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Text file with a label for each document, a line each: populations of structure, "
+            "rows of squares."
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the figure.")] = None,
+    quiet: Quiet = False,
+) -> None:  # fmt: skip
+    """Draw a model: its documents, its components, or how it was fitted.
+
+    A .png needs Chrome, Chromium or the package cairosvg; .svg and .html need nothing.
+
+    [b]Example:[/b] discan plot model/ map -o map.svg
+    """
+    begin(quiet)
+    checked("KIND", kind, list(KINDS))
+    from discan.modelfile import load
+    from discan.plot import save
+    from discan.plot.export import check_ending
+
+    check_ending(output)
+    check_writable(output)
+    save(draw(load(model), kind, labels, title), output)
+    say(quiet, f"figure written to {output}")
 
 
 @app.command()

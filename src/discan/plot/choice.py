@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quality against the number of components: the best, and the smallest that is as good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discan.errors import InputError
+from discan.plot.theme import GREY, TITLE_HEIGHT, axis, colours, figure, label, number_ticks, span
+from discan.typing import Array
+
+__all__ = ["quality"]
+
+_WANTED = (
+    "give a mapping from K to its scores, a frame with K as index, or cv_results_ of a grid search "
+    "over n_components"
+)
+
+
+def quality(
+    table: Any,
+    *,
+    higher_is_better: bool = True,
+    measure: str = "held-out log-likelihood, nats a token",
+    title: str = "Quality against the number of components",
+    subtitle: str | None = None,
+) -> Any:
+    """Draw held-out scores against K, with the best K and the one-standard-error choice marked.
+
+    The latter is the smallest K whose mean is within one standard error of the best: no more
+    components than the data ask for.
+
+    Parameters
+    ----------
+    table : mapping, data frame or ``cv_results_``
+        K -> one score or several (folds, seeds); or a pandas frame with K as index and a column
+        for each repeat; or ``GridSearchCV(...).cv_results_`` where ``n_components`` was varied.
+    higher_is_better : bool
+        False for perplexities.
+    measure : str
+        Title of the axis.
+    title, subtitle : str, optional
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` has ``best`` and ``one_standard_error`` (None without repeats).
+
+    Examples
+    --------
+    >>> figure = quality({2: [-7.0, -7.2], 3: [-6.0, -6.2], 5: [-5.95, -6.2]})
+    >>> figure.layout.meta["best"], figure.layout.meta["one_standard_error"]
+    (5, 3)
+    """
+    scores = _scores(table)
+    sizes = np.array(sorted(scores))
+    repeats = [scores[k] for k in sizes]
+    means = np.array([values.mean() for values in repeats])
+    errors = np.array([
+        values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        for values in repeats
+    ])  # fmt: skip
+    sign = 1.0 if higher_is_better else -1.0
+    best = int(np.argmax(sign * means))
+    chosen = None
+    if np.isfinite(errors[best]):
+        chosen = int(np.argmax(sign * means >= sign * means[best] - errors[best]))
+
+    blue, orange, green = colours(3)
+    hover = [
+        f"{k} components: {mean:.5g}"
+        + (f" ± {error:.2g} (standard error, {len(values)} repeats)" if error == error else "")
+        for k, mean, error, values in zip(sizes, means, errors, repeats, strict=True)
+    ]
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter", "mode": "markers", "name": "repeats", "hoverinfo": "skip",
+            "x": np.repeat(sizes, [len(values) for values in repeats]),
+            "y": np.concatenate(repeats), "marker": {"color": "#b9c9d8", "size": 5},
+        },
+        {
+            "type": "scatter", "mode": "lines+markers", "name": "mean", "x": sizes, "y": means,
+            "line": {"color": blue, "width": 2}, "marker": {"color": blue, "size": 8},
+            "error_y": {
+                "type": "data", "array": np.nan_to_num(errors), "visible": True, "color": blue,
+                "thickness": 1.5, "width": 4,
+            },
+            "hovertext": hover, "hoverinfo": "text",
+        },
+    ]  # fmt: skip
+    marks = [(best, orange, f"best: {sizes[best]}")]
+    if chosen == best:
+        marks = [(best, orange, f"best, and smallest within one standard error: {sizes[best]}")]
+    elif chosen is not None:
+        marks.append((chosen, green, f"smallest within one standard error: {sizes[chosen]}"))
+    traces += [
+        {
+            "type": "scatter", "mode": "markers", "name": text, "x": sizes[[at]], "y": means[[at]],
+            "hoverinfo": "skip",
+            "marker": {
+                "symbol": "circle-open", "size": 18, "color": colour,
+                "line": {"color": colour, "width": 3},
+            },
+        }
+        for at, colour, text in marks
+    ]  # fmt: skip
+    filled = np.nan_to_num(errors)
+    low_x, high_x = span([sizes], 0.05)
+    low_y, high_y = span([np.concatenate(repeats), means - filled, means + filled], 0.08)
+    margin = {"l": 84, "r": 330, "t": TITLE_HEIGHT + 16, "b": 56}
+    layout = {
+        "width": 640 + margin["r"], "height": 440, "margin": margin, "showlegend": True,
+        "legend": {"font": {"size": 12}, "x": 1.01, "y": 1},
+        "xaxis": axis("number of components", range=[low_x, high_x], showline=True, anchor="y",
+                      tickvals=sizes, ticktext=[str(k) for k in _spread(sizes)]),
+        "yaxis": axis(label(measure), range=[low_y, high_y], showgrid=True, anchor="x",
+                      **number_ticks(low_y, high_y)),
+        "shapes": [] if chosen is None else [_limit(means[best] - sign * errors[best])],
+    }  # fmt: skip
+    told = f"{'Higher' if higher_is_better else 'Lower'} is better"
+    if chosen is not None:
+        side = "below" if higher_is_better else "above"
+        told += f"; bars are standard errors of the mean, the dotted line is one {side} the best"
+    drawn = figure(
+        traces, layout, title=title,
+        subtitle=subtitle or told,
+        description=f"Held-out quality for {len(sizes)} numbers of components, from {sizes[0]} to "
+        f"{sizes[-1]}. " + ", ".join(text for _, _, text in marks) + ".",
+    )  # fmt: skip
+    drawn.layout.meta = {
+        **drawn.layout.meta,
+        "best": int(sizes[best]),
+        "one_standard_error": None if chosen is None else int(sizes[chosen]),
+    }
+    return drawn
+
+
+def _scores(table: Any) -> dict[int, Array]:
+    """Scores by number of components."""
+    if isinstance(table, Mapping) and any(str(key).startswith("split") for key in table):
+        return _grid_search(table)
+    if hasattr(table, "index") and hasattr(table, "to_numpy") and not isinstance(table, Mapping):
+        sizes, values = list(table.index), table.to_numpy()
+        table = {}
+        for k, row in zip(sizes, values.reshape(len(values), -1), strict=True):
+            table.setdefault(k, []).extend(row)
+    if not isinstance(table, Mapping) or not table:
+        raise InputError(f"no scores to draw; {_WANTED}")
+    result = {}
+    for key, values in table.items():
+        k = _components(key)
+        try:
+            row = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        except (TypeError, ValueError):
+            row = np.empty((0, 0))
+        if row.ndim != 1 or not len(row) or not np.isfinite(row).all():
+            raise InputError(f"the scores of K={k} must be finite numbers; {_WANTED}")
+        result[k] = row
+    return result
+
+
+def _grid_search(results: Mapping[str, Any]) -> dict[int, Array]:
+    key = next((key for key in results if str(key).endswith("n_components")), None)
+    splits = [name for name in results if str(name).startswith("split")
+              and str(name).endswith("_test_score")]  # fmt: skip
+    if key is None or not splits:
+        raise InputError(f"the grid search did not vary n_components; {_WANTED}")
+    values = np.stack([np.asarray(results[name], dtype=np.float64) for name in splits], axis=1)
+    sizes = [_components(k) for k in results[key]]
+    if len(set(sizes)) < len(sizes):
+        raise InputError("the grid varied more than n_components; give one score list for each K")
+    return _scores(dict(zip(sizes, values, strict=True)))
+
+
+def _components(key: Any) -> int:
+    try:
+        k = int(key)
+    except (TypeError, ValueError):
+        k = 0
+    if k < 1 or k != float(key):
+        raise InputError(f"K={key!r} is not a number of components; {_WANTED}")
+    return k
+
+
+def _limit(height: float) -> dict[str, Any]:
+    """A dotted line one standard error from the best."""
+    return {
+        "type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": height,
+        "y1": height, "line": {"color": GREY, "width": 1, "dash": "dot"}, "layer": "below",
+    }  # fmt: skip
+
+
+def _spread(sizes: Array) -> list[str]:
+    """Labels of ticks, those left out that would stand on their neighbour."""
+    span = max(float(sizes[-1] - sizes[0]), 1.0)
+    result, last = [], -np.inf
+    for k in sizes:
+        clear = (k - last) / span > 0.03
+        result.append(str(k) if clear else "")
+        last = k if clear else last
+    return result
