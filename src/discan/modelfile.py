@@ -42,6 +42,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
     arrays["inference_loadings"] = params.loadings
     arrays["loadings"] = estimator._loadings
     arrays["group_of_word"] = layout.group_of_word
+    arrays["group_totals"] = estimator.group_totals_
     for name in _ARRAYS:
         value = getattr(estimator, name, None)
         if value is not None:
@@ -163,6 +164,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
         raise ValueError("the loadings have the wrong shape")
     estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
     estimator._set_params(params, arrays["loadings"], layout)
+    estimator.group_totals_ = arrays.get("group_totals", np.ones(layout.n_groups))
     estimator.n_features_in_ = layout.n_words
     if header["feature_names"]:
         estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
