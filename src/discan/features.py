@@ -25,7 +25,8 @@ class DCAFeatures(TransformerMixin, Wrapped):
 
     Each component generates a number of a document's words; the expected number is taken as the
     count of one more word, and weighted as words are (the classification experiments of the paper).
-    For text, and a linear classifier on top.
+    Each document's words and its components are vectors of length 1: in one vector the few large
+    counts of components would drown the words. For text, and a linear classifier on top.
 
     Parameters
     ----------
@@ -62,16 +63,18 @@ n_jobs, random_state, callback, progress
         corpus = self._corpus(X, reset=True)
         self.dca_ = self._dca(groups=None).fit(corpus)
         self.n_iter_ = self.dca_.n_iter_
-        self._weighting = TfidfTransformer().fit(self._counts(corpus, self.dca_.component_counts_))
-        self.idf_ = self._weighting.idf_
+        tables = self._tables(corpus, self.dca_.component_counts_)
+        self._weightings = [TfidfTransformer().fit(table) for table in tables]
+        self.idf_ = np.concatenate([weighting.idf_ for weighting in self._weightings])
         return self
 
     def transform(self, X: Any) -> Any:
-        """Features of documents, sparse (I, J + K), or (I, K) without words; rows of length 1."""
+        """Features of documents, sparse (I, J + K), or (I, K) without words."""
         check_is_fitted(self, "dca_")
         corpus = self._corpus(X, reset=False)
-        counts = self._counts(corpus, self.dca_.component_counts(corpus))
-        return _with_short_indices(self._weighting.transform(counts))
+        tables = self._tables(corpus, self.dca_.component_counts(corpus))
+        weighted = [w.transform(t) for w, t in zip(self._weightings, tables, strict=True)]
+        return _with_short_indices(sparse.hstack(weighted, format="csr"))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the words, if they are given, and of the components."""
@@ -85,11 +88,11 @@ n_jobs, random_state, callback, progress
             words = _check_feature_names_in(self, input_features)
         return np.array([*words, *components], dtype=object)
 
-    def _counts(self, corpus: Corpus, component_counts: Array) -> Any:
-        """Counts of words and of component-generated words, in one table."""
+    def _tables(self, corpus: Corpus, component_counts: Array) -> list[Any]:
+        """Counts of words, if they are given, and of component-generated words."""
         kept = np.where(component_counts < self.threshold, 0.0, component_counts)
-        tables = [corpus.to_csr().astype(np.float64)] if self.words else []
-        return sparse.hstack([*tables, sparse.csr_array(kept)], format="csr")
+        words = [corpus.to_csr().astype(np.float64)] if self.words else []
+        return [*words, sparse.csr_array(kept)]
 
 
 def _with_short_indices(table: Any) -> Any:

@@ -16,7 +16,7 @@ from discan.cli.arguments import checked
 from discan.cli.saying import say
 from discan.errors import InputError
 
-__all__ = ["describe", "model_and_data", "read_data", "reader_settings"]
+__all__ = ["describe", "model_and_data", "named_group", "read_data", "reader_settings"]
 
 log = logging.getLogger("discan")
 
@@ -91,6 +91,12 @@ def model_and_data(
             settings = _as_fitted(layout.word_names, max_unseen) | settings
     corpus = read_data(data, format, quiet, settings)
     return estimator, align(corpus, layout, max_unseen)
+
+
+def named_group(estimator: Any, group: str) -> str | int:
+    """A group as given on the command line: its name or, if no group has it, its number."""
+    names = estimator._layout.group_names or ()
+    return int(group) if group not in names and group.isdecimal() else group
 
 
 def _as_fitted(words: tuple[str, ...], max_unseen: float) -> dict[str, Any]:
