@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The classifier keeps scikit-learn's contract, and tells classes apart."""
 
+import json
 import pickle
 
 import numpy as np
@@ -15,8 +16,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from typer.testing import CliRunner
 
+import discan
 from discan import DCA, Collapsed, Corpus, DCAClassifier, InputError
+from discan.cli import app
 
 
 def texts(n_documents=240, n_words=60, seed=0):
@@ -228,3 +232,50 @@ def test_not_fitted():
 def test_one_class():
     classifier = DCAClassifier(2, max_iter=5, random_state=0).fit(X, np.zeros(len(X)))
     np.testing.assert_array_equal(classifier.predict(X), np.zeros(len(X)))
+
+
+# ---- files ----
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [Y, Y.astype(object), (Y == "law"), (Y == "law") + 3, np.where(Y == "law", 0.0, -2.0)],
+    ids=["text", "objects", "bool", "int", "float"],
+)
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_save_and_load(tmp_path, labels, model):
+    frame = pd.DataFrame(X, columns=[f"w{j}" for j in range(60)])
+    classifier = DCAClassifier(3, model=model, weight=2, max_iter=10, groups=np.arange(60) % 2)
+    classifier.fit(frame, labels).save(tmp_path / "c.discan")
+    loaded = discan.load(tmp_path / "c.discan")
+    assert type(loaded) is DCAClassifier
+    assert loaded.classes_.dtype == classifier.classes_.dtype
+    assert loaded.predict(frame).tolist() == classifier.predict(frame).tolist()
+    np.testing.assert_array_equal(loaded.predict_proba(frame), classifier.predict_proba(frame))
+    np.testing.assert_array_equal(loaded.label_components_, classifier.label_components_)
+    assert list(loaded.feature_names_in_) == list(frame.columns)
+    assert (loaded.weight, loaded.n_iter_, loaded.n_features_in_) == (2, classifier.n_iter_, 60)
+    again = loaded.fit(frame, labels)  # the seed was kept
+    np.testing.assert_array_equal(again.components_, classifier.components_)
+
+
+def test_save_refuses_what_it_cannot_keep(tmp_path):
+    with pytest.raises(NotFittedError):
+        DCAClassifier().save(tmp_path / "c.discan")
+
+
+def test_the_command_line_reads_it(tmp_path):
+    frame = pd.DataFrame(X, columns=[f"w{j}" for j in range(60)])
+    DCAClassifier(6, weight=5, random_state=0, max_iter=40).fit(frame, Y).save(
+        tmp_path / "c.discan"
+    )
+    frame[TEST].to_csv(tmp_path / "new.csv", index_label="document")
+    runner = CliRunner()
+    for command in (["show"], ["info"]):
+        assert runner.invoke(app, [*command, f"{tmp_path}/c.discan"]).exit_code == 0
+    done = runner.invoke(
+        app,
+        ["predict", f"{tmp_path}/c.discan", f"{tmp_path}/new.csv", "--group", "label", "--json"],
+    )
+    said = [row["prediction"] for row in json.loads(done.stdout)]
+    assert np.mean(np.array(said) == Y[TEST]) > 0.8

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_classifier import X, Y
 
+import discan
 from discan import LDA, Corpus, DCAFeatures, InputError
 
 NAMES = [f"w{j}" for j in range(X.shape[1])]
@@ -101,3 +102,14 @@ def test_not_fitted():
         DCAFeatures().transform(X)
     with pytest.raises(NotFittedError):
         DCAFeatures().get_feature_names_out()
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_save_and_load(tmp_path, words):
+    features = DCAFeatures(3, words=words, threshold=0.1, random_state=0, max_iter=10).fit(X)
+    features.save(tmp_path / "f.discan")
+    loaded = discan.load(tmp_path / "f.discan")
+    assert type(loaded) is DCAFeatures
+    assert (loaded.words, loaded.threshold) == (words, 0.1)
+    np.testing.assert_array_equal(loaded.transform(X).toarray(), features.transform(X).toarray())
+    assert list(loaded.get_feature_names_out()) == list(features.get_feature_names_out())

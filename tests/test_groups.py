@@ -231,6 +231,8 @@ def test_totals():
 def test_usual_totals():
     corpus = Corpus([[2, 0, 1, 0, 0], [0, 0, 1, 2, 0], [1, 1, 0, 0, 0]], groups=[0, 0, 1, 1, 2])
     np.testing.assert_array_equal(usual_totals(corpus), [2.0, 2.0, 1.0])
+    np.testing.assert_array_equal(usual_totals(Corpus([[2, 0], [0, 0], [1, 1]])), [2.0])
+    np.testing.assert_array_equal(usual_totals(Corpus([[0, 0]])), [1.0])
 
 
 def test_totals_are_saved(tmp_path):

@@ -99,8 +99,7 @@ n_jobs, random_state, callback, progress
             indptr, words, counts, layout, self._exposures(corpus, weight), corpus.document_names
         )
         self.dca_ = self._dca(groups=None, gamma=self._gamma(), init=self._init()).fit(labelled)
-        self.components_ = self.dca_.components_[:, : corpus.n_words]
-        self.label_components_ = self.dca_.components_[:, corpus.n_words :]
+        self._set_components()
         self.n_iter_ = self.dca_.n_iter_
         return self
 
@@ -127,6 +126,37 @@ n_jobs, random_state, callback, progress
         return tags
 
     # ---- inside ----
+
+    def _set_components(self) -> None:
+        self.components_ = self.dca_.components_[:, : self.n_features_in_]
+        self.label_components_ = self.dca_.components_[:, self.n_features_in_ :]
+
+    def _facts(self) -> dict[str, Any]:
+        classes = self.classes_.tolist()
+        text = all(isinstance(c, str) for c in classes)
+        if not text and self.classes_.dtype.kind not in "biuf":
+            raise InputError("only labels that are text or numbers can be saved; relabel y")
+        return {
+            **super()._facts(),
+            "classes": classes,
+            "classes_dtype": self.classes_.dtype.str,
+            "exposure": self._exposure,
+        }
+
+    def _restore(self, facts: dict[str, Any]) -> None:
+        self.classes_ = np.array(facts["classes"], dtype=facts["classes_dtype"])
+        self._exposure = facts["exposure"]
+        super()._restore(facts)
+        self._set_components()
+
+    def _layout_of_words(self) -> Layout:
+        layout = super()._layout_of_words()
+        n_words = layout.n_words - len(self.classes_)
+        names, groups = layout.word_names, layout.group_names
+        return Layout(
+            n_words, layout.group_of_word[:n_words], layout.n_groups - 1,
+            None if names is None else names[:n_words], None if groups is None else groups[:-1],
+        )  # fmt: skip
 
     def _label_exposure(self, corpus: Corpus) -> float:
         """Exposure at which a document of mean length is expected to have one label."""

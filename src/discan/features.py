@@ -88,6 +88,19 @@ n_jobs, random_state, callback, progress
             words = _check_feature_names_in(self, input_features)
         return np.array([*words, *components], dtype=object)
 
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "idf": self.idf_}
+
+    def _restore(self, facts: dict[str, Any]) -> None:
+        super()._restore(facts)
+        self.idf_ = facts["idf"]
+        parts = np.split(self.idf_, [self.n_features_in_] if self.words else [])
+        self._weightings = []
+        for idf in parts:
+            weighting = TfidfTransformer()
+            weighting.idf_ = idf
+            self._weightings.append(weighting)
+
     def _tables(self, corpus: Corpus, component_counts: Array) -> list[Any]:
         """Counts of words, if they are given, and of component-generated words."""
         kept = np.where(component_counts < self.threshold, 0.0, component_counts)

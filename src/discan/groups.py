@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,9 @@ def find_group(layout: Layout, group: Any) -> int:
         return int(group)
     known = "0" if layout.n_groups == 1 else f"0 to {layout.n_groups - 1}"
     if names is not None:
-        first = ", ".join(shown(name) for name in names[:_NAMES_SHOWN])
+        first = ", ".join(
+            repr(shorten(name, 40, placeholder="...")) for name in names[:_NAMES_SHOWN]
+        )
         known += f", called {first}" + (", ..." if len(names) > _NAMES_SHOWN else "")
     raise InputError(f"there is no group {shown(group)}; the groups are {known}")
 
@@ -102,6 +105,9 @@ def predict(scores: Array, loadings: Array) -> Array:
 
 def usual_totals(corpus: Corpus) -> Array:
     """Mean count of each group in the documents that have it, 1 if none has, (G,)."""
+    if corpus.n_groups == 1:
+        n_having = np.count_nonzero(corpus.lengths)
+        return np.array([corpus.n_tokens / n_having if n_having else 1.0])
     lengths = corpus.group_lengths
     sums = np.bincount(lengths.indices, weights=lengths.data, minlength=corpus.n_groups)
     having = np.bincount(lengths.indices, minlength=corpus.n_groups)

@@ -7,10 +7,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from discan.data.corpus import Corpus
+from discan.data.corpus import Corpus, Layout
 from discan.estimators import DCA
+from discan.modelfile import save
 
 __all__ = ["Wrapped", "with_parameters_of_dca"]
 
@@ -22,6 +25,7 @@ class Wrapped(BaseEstimator):
     """An estimator with the parameters of DCA and some of its own; see the decorator below."""
 
     groups: Any
+    dca_: DCA
 
     def _corpus(self, X: Any, reset: bool) -> Corpus:
         """Make a checked corpus of X, as DCA does."""
@@ -32,6 +36,28 @@ class Wrapped(BaseEstimator):
         known = inspect.signature(DCA.__init__).parameters
         params = {k: v for k, v in self.get_params(deep=False).items() if k in known}
         return DCA(**{**params, **changes})
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
+        check_is_fitted(self, "dca_")
+        save(self.dca_, path, outer=self)
+
+    def _facts(self) -> dict[str, Any]:
+        """What to save besides the parameters and the DCA."""
+        names = getattr(self, "feature_names_in_", None)
+        return {"feature_names": None if names is None else [str(name) for name in names]}
+
+    def _restore(self, facts: dict[str, Any]) -> None:
+        """Take up what was saved; the DCA and the parameters are there already."""
+        self.n_iter_ = self.dca_.n_iter_
+        self._layout = self._layout_of_words()
+        self.n_features_in_ = self._layout.n_words
+        if facts["feature_names"] is not None:
+            self.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+
+    def _layout_of_words(self) -> Layout:
+        """The columns of X in those of the DCA."""
+        return self.dca_._layout
 
     def __sklearn_tags__(self) -> Any:
         """Counts, sparse or dense, never negative."""

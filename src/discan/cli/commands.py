@@ -51,6 +51,7 @@ from discan.cli.fitting import (
 )
 from discan.cli.reading import (
     describe,
+    load_dca,
     model_and_data,
     named_group,
     read_data,
@@ -290,10 +291,9 @@ def show(
     [b]Example:[/b] discan show model/ --words 12
     """
     begin(quiet)
-    from discan.modelfile import load
     from discan.summary import summarise
 
-    estimator = load(model)
+    estimator = load_dca(model)
     found = summarise(estimator, words, documents)
     style = style_of(json, csv)
     if style is Style.JSON:
