@@ -245,7 +245,7 @@ def test_impute(survey, tmp_path):
     assert [(row["group"], len(row["word"]) > 0) for row in rows] == [
         ("pet", True), ("pet", True), ("colour", True), ("colour", True),
     ]  # fmt: skip
-    assert "4 counts were missing" in err
+    assert "4 counts filled in" in err
     assert sum(float(row["expected"]) for row in rows[:2]) == pytest.approx(1.0)
     by_word = {row["word"]: float(row["expected"]) for row in rows}
     assert max(by_word, key=by_word.get)[-3:] in ("cat", "lue")

@@ -432,7 +432,7 @@ def impute(
     estimator, corpus = model_and_data(model, data, format, settings, quiet, threads, max_unseen)
     columns = ("document", "group", "word", "expected")
     rows = list(imputed_rows(estimator, corpus))
-    say(quiet, f"{len(rows):,} counts were missing")
+    say(quiet, f"{len(rows):,} counts filled in")
     if output is None:
         emit(Style.JSON if json else Style.CSV, columns, rows)
         return
