@@ -215,7 +215,7 @@ def test_parameters():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (None, "requires y"), (Y[:-1], "240 rows"), (np.linspace(0, 1, 240), "[Uu]nknown label"),
+        (None, "requires y"), (Y[:-1], "240 rows"), (np.linspace(0, 1, 240), "Unknown label"),
         (np.full(240, np.nan), "NaN"),
     ],
 )  # fmt: skip
