@@ -30,8 +30,8 @@ from discan.errors import InputError, LimitError
 from discan.storage import read_file
 
 COMMANDS = [
-    "fit", "resume", "show", "plot", "transform", "score", "info", "convert", "datasets", "formats",
-    "demo",
+    "fit", "resume", "show", "plot", "transform", "predict", "impute", "score", "info", "convert",
+    "datasets", "formats", "demo",
 ]  # fmt: skip
 TEXTS = [
     "apple apple pear plum apple pear", "pear plum apple apple", "boat ship sail boat",
@@ -250,6 +250,50 @@ def test_bigrams_are_found_again(tmp_path):
     out, _ = run("transform", path, texts, "--counts")
     total = sum(float(x) for row in list(csv.reader(io.StringIO(out)))[1:] for x in row[1:])
     assert total == pytest.approx(discan.read(texts, ngrams=(1, 2)).n_tokens)
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory):
+    """Answers to three questions that go together, some missing, and a model of them."""
+    folder = tmp_path_factory.mktemp("survey")
+    lines = ["yes,red,cat", "no,blue,dog"] * 10 + ["yes,red,", "no,,dog"]
+    (folder / "answers.csv").write_text("\n".join(["vote,colour,pet", *lines]) + "\n")
+    (folder / "new.csv").write_text("colour,pet\nred,cat\nblue,dog\nblue,\n")
+    run("fit", folder / "answers.csv", "-o", folder / "m.discan", "-k", 2, "--alpha", 0.1,
+        "--format", "categorical")  # fmt: skip
+    return folder
+
+
+def test_predict(survey):
+    arguments = ("predict", survey / "m.discan", survey / "new.csv", "--format", "categorical")
+    rows = json.loads(run(*arguments, "--group", "vote", "--json")[0])
+    assert [row["prediction"][-3:].strip("=") for row in rows] == ["yes", "no", "no"]
+    assert all(row["probability"] > 0.8 for row in rows)
+    by_number, _ = run(*arguments, "-g", 0, "--csv")
+    assert by_number == run(*arguments, "--group", "vote", "--csv")[0]
+    assert "prediction" in run(*arguments, "--group", "vote", "-q")[0]
+    table = list(csv.reader(io.StringIO(run(*arguments, "-g", "vote", "--probabilities")[0])))
+    assert len(table) == 4
+    assert sum(map(float, table[1][1:])) == pytest.approx(1.0)
+    assert "'vote', 'colour', 'pet'" in fails(*arguments, "--group", "age")
+    run(*arguments[:-2], code=2)
+
+
+def test_impute(survey, tmp_path):
+    arguments = ("impute", survey / "m.discan", survey / "answers.csv", "--format", "categorical")
+    out, err = run(*arguments)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["group"], len(row["word"]) > 0) for row in rows] == [
+        ("pet", True), ("pet", True), ("colour", True), ("colour", True),
+    ]  # fmt: skip
+    assert "4 counts filled in" in err
+    assert sum(float(row["expected"]) for row in rows[:2]) == pytest.approx(1.0)
+    by_word = {row["word"]: float(row["expected"]) for row in rows}
+    assert max(by_word, key=by_word.get)[-3:] in ("cat", "lue")
+    records = json.loads(run(*arguments, "--json")[0])
+    assert [record["word"] for record in records] == [row["word"] for row in rows]
+    run(*arguments, "-o", tmp_path / "out.csv", "-q")
+    assert (tmp_path / "out.csv").read_text() == out
 
 
 def test_score(place):

@@ -8,6 +8,7 @@ from typing import Any
 
 _HOMES = {
     "discan.algorithms": ("Collapsed", "Gibbs", "MAP", "MaximumLikelihood", "Variational"),
+    "discan.classifier": ("DCAClassifier",),
     "discan.data.corpus": ("Corpus",),
     "discan.checkpoint": ("resume",),
     "discan.modelfile": ("load",),
@@ -15,6 +16,7 @@ _HOMES = {
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
     "discan.estimators": ("DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"),
+    "discan.features": ("DCAFeatures",),
     "discan.hyperparameters": ("Hyperprior",),
     "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
 }

@@ -18,12 +18,22 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from discan.algorithms import ALGORITHMS, Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.checkpoint import RunFolder, restore_from
-from discan.checks import number, shown, whole
+from discan.checks import number, shown, vector, whole
 from discan.data.corpus import Corpus, Layout
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fit import Run
 from discan.frames import frame
+from discan.groups import (
+    Filled,
+    columns_of,
+    fill,
+    find_group,
+    hide_group,
+    like,
+    predict,
+    usual_totals,
+)
 from discan.hyperparameters import Hyperprior
 from discan.infer import completion, infer, log_likelihood
 from discan.modelfile import save
@@ -103,6 +113,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Posterior standard deviations; None for point estimates.
     alpha_, beta_, rho_, gamma_ : arrays or None
         Hyperparameters as given, learnt, or averaged over draws.
+    group_totals_ : (G,) array
+        Mean count of each group in the documents that have it.
     n_iter_, converged_, stop_reason_ : int, bool, str
     trace_ : Trace
         ``trace_["objective"]``, ``["seconds"]``, ``["tokens_per_second"]``, a value a cycle.
@@ -195,6 +207,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._set_params(fit.params, fit.loadings, corpus.layout)
         self.algorithm_ = fit.algorithm
         self.document_names_ = corpus.document_names
+        self.group_totals_ = usual_totals(corpus)
         self.components_sd_ = None if fit.loadings_sd is None else fit.loadings_sd.T.copy()
         self.component_counts_ = fit.component_counts
         self.component_counts_sd_ = fit.component_counts_sd
@@ -237,6 +250,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         blank = Corpus(np.ones((1, matrix.shape[1])), groups=groups)
         layout = blank.layout
         estimator._layout = layout
+        estimator.group_totals_ = np.ones(layout.n_groups)
         estimator.n_features_in_ = layout.n_words
         estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
         used = estimator.algorithm_.uses_prior
@@ -327,6 +341,68 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"X has {scores.shape[1]} columns; there are {n_components} components"
             )
         return np.asarray(scores @ self.components_)
+
+    # ---- hidden groups ----
+
+    def predict_group(self, X: Any, group: Any) -> Array:
+        """Likeliest word of a group in each document, given the document's other groups, (I,).
+
+        A label, a vote, an answer: see ``predict_group_proba``. Names of columns if they have any,
+        else their numbers.
+        """
+        chances = self.predict_group_proba(X, group)
+        return np.asarray(self.group_words(group)[chances.argmax(axis=1)])
+
+    def predict_group_proba(self, X: Any, group: Any) -> Array:
+        """Probability of each word of a group, for one token of it in each document, (I, J_g).
+
+        The group's own counts are not looked at. Columns are those of ``group_words(group)``.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            With all columns; those of the group may be empty.
+        group : int or str
+            Its number, or its name.
+
+        Notes
+        -----
+        "dm": sum_k theta_yk E[m_k | w], exact given the components. "gp", "cgp": given that exactly
+        one token is seen at the document's exposure to the group (at 1 if that is 0).
+        """
+        corpus = self._countable_when_fitted(X)
+        number = find_group(self._layout, group)
+        scores = self._posterior(hide_group(corpus, number)).scores
+        return predict(scores, self._loadings[columns_of(self._layout, number)])
+
+    def group_words(self, group: Any) -> Array:
+        """Names of a group's columns, or their numbers if they have none, (J_g,)."""
+        check_is_fitted(self, "components_")
+        columns = columns_of(self._layout, find_group(self._layout, group))
+        names = self._layout.word_names
+        return columns if names is None else np.array([names[j] for j in columns], dtype=object)
+
+    def impute(self, X: Any, totals: Any = None) -> Any:
+        """Fill every empty group of every document with its expected counts.
+
+        Empty, that is missing, is a group without counts ("dm") or of exposure 0 ("gp", "cgp", in
+        a ``Corpus``). All else stays as it is.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        totals : float or (G,) array, optional
+            "dm": what a filled group adds up to. By default ``group_totals_``, e.g. 1 for votes and
+            2 for diploid genotypes. "gp" and "cgp" expect an amount of their own, at exposure 1.
+
+        Returns
+        -------
+        (I, J) of float
+            In the form of X: sparse (CSR) for sparse and Corpus, dense for dense, a data frame for
+            a data frame.
+        """
+        corpus = self._countable_when_fitted(X)
+        return like(X, corpus, self._fill(corpus, totals))
 
     # ---- tables ----
 
@@ -427,10 +503,32 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.gamma_ = params.prior.gamma
 
     def _infer(self, X: Any) -> Posterior:
-        check_is_fitted(self, "components_")
-        corpus = self._countable(X)
+        return self._posterior(self._countable_when_fitted(X))
+
+    def _posterior(self, corpus: Corpus) -> Posterior:
         with self._threads() as engine:
             return infer(self.algorithm_, self._params, corpus, engine, self._inference_seed())
+
+    def _fill(self, corpus: Corpus, totals: Any = None) -> Filled:
+        normalised = self._params.model.normalised
+        if totals is None:
+            totals = self.group_totals_
+        elif normalised:
+            n_groups = corpus.n_groups
+            wanted = "a finite number, at least 0"
+            given = vector("totals", totals, n_groups, "groups", wanted, np.inf, open_low=False)
+            totals = np.broadcast_to(given, (n_groups,))
+        else:
+            raise InputError(
+                f"the {self._params.model.name} model expects amounts of its own; leave out totals"
+            )
+        return fill(
+            corpus, normalised, totals, self._loadings, lambda part: self._posterior(part).scores
+        )
+
+    def _countable_when_fitted(self, X: Any) -> Corpus:
+        check_is_fitted(self, "components_")
+        return self._countable(X)
 
     def _countable(self, X: Any) -> Corpus:
         """Make a corpus of new data, of whole counts if tokens are to be drawn."""

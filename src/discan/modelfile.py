@@ -30,8 +30,12 @@ _ARRAYS = (
 _PLAIN = ("n_iter_", "converged_", "stop_reason_", "settings_")
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a fitted estimator to a file; see ``model_path`` for folders."""
+def save(estimator: Any, path: str | os.PathLike[str], outer: Any = None) -> Path:
+    """Write a fitted estimator to a file; see ``model_path`` for folders.
+
+    ``outer`` is the estimator around it, if any, such as a classifier: what it knows besides comes
+    from its ``_facts``, and goes to its ``_restore`` when it is loaded.
+    """
     file = model_path(path)
     arrays: dict[str, Array] = {}
     params, layout = estimator._params, estimator._layout
@@ -42,6 +46,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
     arrays["inference_loadings"] = params.loadings
     arrays["loadings"] = estimator._loadings
     arrays["group_of_word"] = layout.group_of_word
+    arrays["group_totals"] = estimator.group_totals_
     for name in _ARRAYS:
         value = getattr(estimator, name, None)
         if value is not None:
@@ -63,6 +68,16 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
             name: getattr(estimator, name) for name in _PLAIN if hasattr(estimator, name)
         },
     }
+    if outer is not None:
+        settings = {**outer.get_params(deep=False), "random_state": estimator.settings_["seed"]}
+        header["outer"] = {
+            "class": type(outer).__name__,
+            "settings": _encode_all("outer", settings, arrays),
+            "facts": {
+                name: _encode(f"outer.{name}", value, arrays)
+                for name, value in outer._facts().items()
+            },
+        }
     write_file(file, "model", header, arrays)
     return file
 
@@ -92,10 +107,14 @@ def model_path(path: str | os.PathLike[str]) -> Path:
 def encode_settings(estimator: Any, arrays: dict[str, Array]) -> dict[str, Any]:
     """Constructor arguments as JSON, arrays put aside under ``settings.<name>``."""
     settings = estimator.get_params(deep=False)
+    settings["random_state"] = getattr(estimator, "settings_", {}).get("seed")
+    return _encode_all("settings", settings, arrays)
+
+
+def _encode_all(prefix: str, settings: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     for name in ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every"):
         settings.pop(name, None)
-    settings["random_state"] = getattr(estimator, "settings_", {}).get("seed")
-    return {name: _encode(f"settings.{name}", value, arrays) for name, value in settings.items()}
+    return {name: _encode(f"{prefix}.{name}", value, arrays) for name, value in settings.items()}
 
 
 def decode_settings(settings: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
@@ -163,6 +182,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
         raise ValueError("the loadings have the wrong shape")
     estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
     estimator._set_params(params, arrays["loadings"], layout)
+    estimator.group_totals_ = arrays.get("group_totals", np.ones(layout.n_groups))
     estimator.n_features_in_ = layout.n_words
     if header["feature_names"]:
         estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
@@ -178,7 +198,20 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
     for row in arrays.get("trace", ()):
         estimator.trace_.add(*map(float, row))
     estimator.draws_ = None
-    return estimator
+    outer = header.get("outer")
+    return estimator if outer is None else _rebuild_outer(outer, estimator, arrays)
+
+
+def _rebuild_outer(outer: dict[str, Any], estimator: Any, arrays: dict[str, Array]) -> Any:
+    """Put an estimator back into the one that was around it."""
+    from discan.classifier import DCAClassifier
+    from discan.features import DCAFeatures
+
+    known = {cls.__name__: cls for cls in (DCAClassifier, DCAFeatures)}
+    result = known[outer["class"]](**decode_settings(outer["settings"], arrays))
+    result.dca_ = estimator
+    result._restore(decode_settings(outer["facts"], arrays))
+    return result
 
 
 def _names(names: Any) -> tuple[str, ...] | None:

@@ -50,12 +50,20 @@ from discan.cli.fitting import (
     remembered_target,
 )
 from discan.cli.plotting import KINDS, draw, plot_kinds
-from discan.cli.reading import describe, model_and_data, read_data, reader_settings
+from discan.cli.reading import (
+    describe,
+    load_dca,
+    model_and_data,
+    named_group,
+    read_data,
+    reader_settings,
+)
 from discan.cli.saying import (
     begin,
     block_of,
     check_writable,
     flat_rows,
+    imputed_rows,
     say,
     set_up_remarks,
     shown_default,
@@ -284,10 +292,9 @@ def show(
     [b]Example:[/b] discan show model/ --words 12
     """
     begin(quiet)
-    from discan.modelfile import load
     from discan.summary import summarise
 
-    estimator = load(model)
+    estimator = load_dca(model)
     found = summarise(estimator, words, documents)
     style = style_of(json, csv)
     if style is Style.JSON:
@@ -389,6 +396,94 @@ def transform(
     records = (dict(zip(columns, row, strict=True)) for row in rows)
     write_text(output, to_json(list(records)) if json else to_csv(columns, rows))
     say(quiet, f"{len(rows):,} documents written to {output}")
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    group: Annotated[
+        str,
+        typer.Option("--group", "-g", help="Group to predict, by its name or its number from 0."),
+    ],
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="A column for each word of the group, as CSV.",
+                     rich_help_panel=OUTPUT),
+    ] = False,
+    threads: Threads = -1,
+    format: Format = None,
+    field: Field = None,
+    max_unpacked: MaxUnpacked = None,
+    max_unseen: MaxUnseen = 1.0,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:  # fmt: skip
+    """Predict a group of words from the others: a vote, an answer, an allele, a label.
+
+    What the data hold of that group is not looked at; it may be missing altogether.
+
+    [b]Example:[/b] discan predict model/ new.csv --group vote
+    """
+    begin(quiet)
+    style = style_of(json, csv)
+    settings = reader_settings(None, None, None, field, max_unpacked, option)
+    estimator, corpus = model_and_data(model, data, format, settings, quiet, threads, max_unseen)
+    chosen = named_group(estimator, group)
+    chances = estimator.predict_group_proba(corpus, chosen)
+    words = list(map(str, estimator.group_words(chosen)))
+    names = corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+    if probabilities:
+        table = [[name, *map(float, row)] for name, row in zip(names, chances, strict=True)]
+        emit(Style.JSON if json else Style.CSV, ["document", *words], table)
+        return
+    best = chances.argmax(axis=1)
+    rows = [(names[i], words[j], float(chances[i, j])) for i, j in enumerate(best)]
+    emit(style, ("document", "prediction", "probability"), rows)
+
+
+@app.command()
+def impute(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write to, not stdout.",
+                     rich_help_panel=OUTPUT),
+    ] = None,
+    threads: Threads = -1,
+    format: Format = None,
+    field: Field = None,
+    max_unpacked: MaxUnpacked = None,
+    max_unseen: MaxUnseen = 1.0,
+    option: Options = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    csv: Csv = False,
+) -> None:  # fmt: skip
+    """Fill in what is missing: the expected counts of every empty group, as CSV.
+
+    Empty is a group without counts (dm), or one that was not observed (gp, cgp). The expected
+    counts of a group add up to what is usual for it: 1 for a vote, 2 for a genotype.
+
+    [b]Example:[/b] discan impute model/ survey.csv -o missing.csv
+    """
+    begin(quiet)
+    if output is not None:
+        check_writable(output)
+    settings = reader_settings(None, None, None, field, max_unpacked, option)
+    estimator, corpus = model_and_data(model, data, format, settings, quiet, threads, max_unseen)
+    columns = ("document", "group", "word", "expected")
+    rows = list(imputed_rows(estimator, corpus))
+    say(quiet, f"{len(rows):,} counts filled in")
+    if output is None:
+        emit(Style.JSON if json else Style.CSV, columns, rows)
+        return
+    records = (dict(zip(columns, row, strict=True)) for row in rows)
+    write_text(output, to_json(list(records)) if json else to_csv(columns, rows))
+    say(quiet, f"written to {output}")
 
 
 @app.command()

@@ -16,7 +16,7 @@ from discan.cli.arguments import checked
 from discan.cli.saying import say
 from discan.errors import InputError
 
-__all__ = ["describe", "model_and_data", "read_data", "reader_settings"]
+__all__ = ["describe", "load_dca", "model_and_data", "named_group", "read_data", "reader_settings"]
 
 log = logging.getLogger("discan")
 
@@ -78,9 +78,8 @@ def model_and_data(
     """Load a model, and data laid out in its columns."""
     from discan.data.align import align
     from discan.data.readers import READERS
-    from discan.modelfile import load
 
-    estimator = load(model)
+    estimator = load_dca(model)
     estimator.set_params(n_jobs=threads, groups=None)
     layout = estimator._layout
     if not data.startswith("dataset:") and layout.word_names is not None:
@@ -91,6 +90,20 @@ def model_and_data(
             settings = _as_fitted(layout.word_names, max_unseen) | settings
     corpus = read_data(data, format, quiet, settings)
     return estimator, align(corpus, layout, max_unseen)
+
+
+def load_dca(model: Path) -> Any:
+    """Load a model; of one that has a DCA inside, such as a classifier, take that."""
+    from discan.modelfile import load
+
+    estimator = load(model)
+    return getattr(estimator, "dca_", estimator)
+
+
+def named_group(estimator: Any, group: str) -> str | int:
+    """A group as given on the command line: its name or, if no group has it, its number."""
+    names = estimator._layout.group_names or ()
+    return int(group) if group not in names and group.isdecimal() else group
 
 
 def _as_fitted(words: tuple[str, ...], max_unseen: float) -> dict[str, Any]:
@@ -163,7 +176,7 @@ def _scalar(text: str) -> Any:
 
 def describe(path: str, format: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     """Say what a model file, a run folder or a data file holds."""
-    from discan.modelfile import load, model_path
+    from discan.modelfile import model_path
     from discan.storage import read_file
     from discan.summary import describe_corpus, describe_model
 
@@ -183,7 +196,7 @@ def describe(path: str, format: str | None, settings: dict[str, Any]) -> dict[st
                 "algorithm": algorithm, "seed": str(settings.get("random_state")),
             }  # fmt: skip
         if _is_model(file):
-            return describe_model(load(file))
+            return describe_model(load_dca(file))
         if format is None:
             format = guess_format(path, settings)
     record = describe_corpus(read_data(path, format, True, settings))

@@ -22,6 +22,7 @@ __all__ = [
     "block_of",
     "check_writable",
     "flat_rows",
+    "imputed_rows",
     "say",
     "set_up_remarks",
     "shown_default",
@@ -64,6 +65,20 @@ def flat_rows(component: Any) -> Iterator[tuple[Any, ...]]:
     for kind, items in lists.items():
         for rank, (name, value) in enumerate(items, start=1):
             yield component.name, component.size, kind, rank, name, value
+
+
+def imputed_rows(estimator: Any, corpus: Any) -> Iterator[tuple[Any, ...]]:
+    """Document, group, word and expected count of whatever is missing."""
+    filled, layout = estimator._fill(estimator._countable(corpus)), estimator._layout
+    documents, words, groups = corpus.document_names, layout.word_names, layout.group_names
+    for i, j, value in zip(*filled, strict=True):
+        g = layout.group_of_word[j]
+        yield (
+            str(i) if documents is None else documents[i],
+            str(g) if groups is None else groups[g],
+            str(j) if words is None else words[j],
+            float(value),
+        )
 
 
 def unigram_of(estimator: Any, corpus: Any) -> float:

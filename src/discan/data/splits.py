@@ -86,7 +86,7 @@ def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tup
     _check_fraction(fraction)
     documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
     pair_of_entry = documents * corpus.n_groups + corpus.layout.group_of_word[corpus.words]
-    pairs, entry_pairs = np.unique(pair_of_entry, return_inverse=True)
+    pairs, entry_pairs = _numbered(pair_of_entry)
     if pairs.size < 2:
         raise InputError(
             f"{pairs.size} (document, group) pairs hold counts; at least 2 are needed to split them"
@@ -131,6 +131,14 @@ def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus
         corpus.with_counts(corpus.counts - drawn, (1.0 - fraction) * exposures),
         corpus.with_counts(drawn, fraction * exposures),
     )
+
+
+def _numbered(keys: Array) -> tuple[Array, Array]:
+    """Distinct keys, ascending, and the place of each key among them; sorted only if need be."""
+    if (keys[1:] < keys[:-1]).any():
+        return np.unique(keys, return_inverse=True)
+    first = np.append(True, keys[1:] != keys[:-1])[: keys.size]
+    return keys[first], np.cumsum(first) - 1
 
 
 def _draw(corpus: Corpus, fraction: float, rng: Random) -> Array:
