@@ -203,6 +203,9 @@ class Run:
         total = Stats()
         for blocks in self.rounds:
             stats = self._round(blocks, clock)
+            if algorithm.overshot(self.params, stats):
+                self.params = algorithm.retreat(self.params)
+                stats = self._round(blocks, clock)
             share = stats.n_documents / self.training.n_documents
             self.params = algorithm.update(self.params, stats, share, clock)
             total += Stats(

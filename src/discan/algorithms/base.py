@@ -215,6 +215,14 @@ class Algorithm(ABC):
     ) -> None:
         """Work through a block: change its state, add to the lane. The only heavy call."""
 
+    def overshot(self, params: Params, stats: Stats) -> bool:
+        """Whether a round began too far ahead and must be made again, from ``retreat``."""
+        return False
+
+    def retreat(self, params: Params) -> Params:
+        """Return the parameters from which a round that overshot is made again."""
+        return params
+
     @abstractmethod
     def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
         """Update the loadings after a round that saw this share of the documents."""

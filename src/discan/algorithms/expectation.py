@@ -34,13 +34,15 @@ VISITS_A_LANE = 10
 class ScoreState:
     """q of a block's documents: Gamma(score_shape, rate) or absent, each array (n, K).
 
-    The last three are kept only where scores can be absent.
+    Absence, damping and counts are kept only where scores can be absent.
     """
 
     score_shape: Array
     absent: Array | None = None
     damping: Array | None = None
     component_counts: Array | None = None
+    old: Array | None = None  # where the last pass began, and what came before; see Accelerated
+    older: Array | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +137,7 @@ class Expectation(Algorithm):
         """Update the scores; collect expected loading counts and sums of scores."""
         if lane.loading_sums is None:
             lane.loading_sums = np.zeros_like(params.loadings)
-        objective = self._run(params, table, block, state, lane.loading_sums)
+        objective = self._run(self.pass_params(params), table, block, state, lane.loading_sums)
         lane.objective += float(objective.sum())
         lane.n_documents += block.stop - block.start
         if params.learns_scores:
@@ -160,8 +162,12 @@ class Expectation(Algorithm):
         counts = stats.loading_sums
         assert counts is not None
         if not params.model.can_be_absent:
-            counts *= params.loadings
+            counts *= self.pass_params(params).loadings
         return counts
+
+    def pass_params(self, params: Params) -> Params:
+        """Return the parameters with the loadings that a pass over the documents reads."""
+        return params
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Return the parameters with point loadings theta proportional to gamma + counts."""

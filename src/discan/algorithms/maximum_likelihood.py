@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, xlogy
 
+from discan.algorithms.acceleration import Accelerated
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
-from discan.checks import number
+from discan.checks import number, shown
 from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
 from discan.errors import InputError
@@ -91,7 +92,7 @@ class MAP(Expectation):
 
 @ALGORITHMS.register
 @dataclass(frozen=True)
-class MaximumLikelihood(MAP):
+class MaximumLikelihood(Accelerated, MAP):
     """Maximum likelihood: NMF with the KL divergence (gamma-poisson), PLSI (dirichlet-multinomial).
 
     Parameters
@@ -101,10 +102,14 @@ class MaximumLikelihood(MAP):
         documents is held out: tau starts at 1 and is multiplied by ``eta`` whenever their
         perplexity stops falling, until that no longer helps. They are folded in at the end.
     eta : float
+    accelerate : bool
+        Take long strides where EM crawls: the same optima in about half the passes. Never with
+        ``tau="auto"``.
     """
 
     tau: float | str = 1.0
     eta: float = 0.93
+    accelerate: bool = True
 
     name = "maximum-likelihood"
     short = "ml"
@@ -116,6 +121,8 @@ class MaximumLikelihood(MAP):
         if not isinstance(self.tau, str) or self.tau != "auto":
             number("tau", self.tau, "a number above 0 and at most 1, or 'auto'", 1e-300, 1.0)
         number("eta", self.eta, "a number above 0 and below 1", 1e-300, np.nextafter(1.0, 0))
+        if not isinstance(self.accelerate, (bool, np.bool_)):
+            raise InputError(f"accelerate={shown(self.accelerate)}; use True or False")
 
     def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
         """There is no prior to learn, and tempering is for proportions only."""
@@ -142,6 +149,10 @@ class MaximumLikelihood(MAP):
         flat = model.flat()
         assert flat is not None
         return flat, replace(prior, gamma=np.zeros_like(prior.gamma))
+
+    def accelerates(self, params: Params) -> bool:
+        """If asked to, and the temperature stays."""
+        return self.accelerate and self.tau != "auto"
 
     def power(self, params: Params) -> float:
         """The temperature."""
@@ -196,19 +207,16 @@ class MaximumLikelihood(MAP):
         total = 0.0
         assert params.loadings is not None
         for block in observed.blocks:
-            proportions = self.infer(self._powered(params), table, block, np.uint64(0)).scores
+            proportions = self.infer(params, table, block, np.uint64(0)).scores
             part = scored.select(slice(block.start, block.stop))
             rows = np.repeat(np.arange(part.n_documents), np.diff(part.indptr))
             chances = np.einsum("tk,tk->t", proportions[rows], params.loadings[part.words])
             total += float(xlogy(part.counts, np.maximum(chances, 1e-12)).sum())
         return total
 
-    def step(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState, clock: Clock,
-        lane: Stats,
-    ) -> None:  # fmt: skip
+    def pass_params(self, params: Params) -> Params:
         """As MAP, with tempered loadings."""
-        super().step(self._powered(params), table, block, state, clock, lane)
+        return self._powered(super().pass_params(params))
 
     def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Any:
         """As MAP, with tempered loadings."""
@@ -216,8 +224,5 @@ class MaximumLikelihood(MAP):
 
     def _powered(self, params: Params) -> Params:
         tau = self.power(params)
-        if tau == 1.0 or "powered" in params.notes:
-            return params
         assert params.loadings is not None
-        notes = {**params.notes, "powered": True}
-        return replace(params, loadings=params.loadings**tau, notes=notes)
+        return params if tau == 1.0 else replace(params, loadings=params.loadings**tau)
