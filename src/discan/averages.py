@@ -236,7 +236,7 @@ class Averages:
         }
         shape = (corpus.n_words, params.n_components)
         self._loadings = np.zeros(shape)
-        self._spread = np.zeros(shape, dtype=np.float32)
+        self._spread = np.zeros(shape)
         self._hyper: dict[str, Array] = {}
         self._models: list[Model] = []
         self.draws = Draws() if keep_draws else None
@@ -344,7 +344,7 @@ class Averages:
     @property
     def loadings_variance(self) -> Array:
         """Posterior variance of the loadings, (J, K)."""
-        return np.asarray(self._spread / np.float32(self.n_draws))
+        return np.asarray(self._spread / self.n_draws)
 
     def inference_params(self, params: Params) -> Params:
         """Parameters for new documents: posterior means."""

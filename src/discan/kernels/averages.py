@@ -84,7 +84,7 @@ def average_loadings(
 
     Same as reference.average_loadings. Given counts n_jk the loadings have the mean
     x = (gamma_j + n_jk) / t, t = Gamma_g + n_gk, and the variance x (1 - x) / (t + 1); the variance
-    of x over draws is summed from differences (Welford), so that single precision will do for it.
+    of x over draws is summed from differences (Welford), so that no digits cancel.
     """
     share = 1.0 / n_draws
     for j in range(loading_counts.shape[0]):
