@@ -47,7 +47,13 @@ KERNELS = [
         "variational": ("loading_geometry", "loading_penalty"),
         "gibbs": ("split", "sweep", "draw_loadings"),
         "collapsed": ("assign", "sweep", "count_tokens", "apply_moves", "document_counts"),
-        "sampling": ("fold_in", "augment_scores", "augment_loadings", "log_loadings"),
+        "sampling": (
+            "document_counts",
+            "fold_in",
+            "augment_scores",
+            "augment_loadings",
+            "log_loadings",
+        ),
     }.items()
     for name in names
 ]

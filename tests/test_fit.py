@@ -129,6 +129,7 @@ FIT = (
 
 @pytest.mark.parametrize("progress", [None, False, True])
 def test_progress_in_a_pipe(progress):
+    DCA(2, max_iter=3, random_state=0).fit(np.eye(4, dtype=int))  # its kernels are compiled
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
         [sys.executable, "-c", FIT.format(progress)],

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Importing discan is light, and every public name loads."""
 
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import discan
+from discan.kernels.compile import Remark
+from discan.kernels.special import digamma
 
 SOURCE = Path(__file__).parents[1] / "src"
 HEAVY = {"pandas", "polars", "plotly", "dask", "sklearn", "numba", "scipy", "rich", "numpy"}
@@ -70,3 +74,46 @@ def test_nothing_else():
 def test_star_import():
     names = run("from discan import *; print(*dir())")
     assert set(discan.__all__) <= set(names)
+
+
+# ---- kernels that are compiled when first needed ----
+
+FIT = (
+    "import numpy as np, discan\n"
+    "discan.DCA(2, algorithm='map', max_iter=2, random_state=0).fit(np.eye(4, dtype=int))\n"
+    "discan.DCA(2, model='gp', algorithm='map', max_iter=2).fit(np.eye(4, dtype=int))\n"
+    "print('done')"
+)
+
+
+def test_the_first_compilation_is_announced_once(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "done\n"
+        said.append(done.stderr)
+    first, second = said
+    assert first.count("\n") == 1
+    assert "compiles its kernels" in first
+    assert "the first time only" in first
+    assert second == ""
+
+
+def test_the_announcement_can_be_turned_off(caplog):
+    """It is a remark of the logger that all of ours go to, and of our own kernels only."""
+    remark = Remark()
+
+    def event(function, cache_path="folder"):
+        stats = SimpleNamespace(cache_path=cache_path)
+        return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function, stats=stats)})
+
+    with caplog.at_level(logging.WARNING, "discan"):
+        remark.on_start(event(SimpleNamespace(__module__="elsewhere")))
+        assert not caplog.records
+        remark.on_start(event(digamma.py_func, cache_path=None))
+        remark.on_start(event(digamma.py_func))
+    assert [record.name for record in caplog.records] == ["discan"]
+    assert "NUMBA_CACHE_DIR" in caplog.text

@@ -140,8 +140,8 @@ def restore(run: Run, header: dict[str, Any], arrays: dict[str, Array]) -> None:
             run.trace.add(*map(float, row))
         run.cycle, run.converged = int(header["cycle"]), bool(header["converged"])
         if header["n_draws"]:
-            run.averages = Averages(run.training, run.params, keep_draws=False)
-            run.averages.restore(int(header["n_draws"]), arrays)
+            run.averages = Averages(run.training, run.blocks, run.params, keep_draws=False)
+            run.averages.restore(int(header["n_draws"]), run.params, arrays)
         run.refresh()
     except (KeyError, ValueError, TypeError) as error:
         raise ModelFileError(f"the checkpoint does not fit the run ({error!r})") from None

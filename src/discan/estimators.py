@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -43,6 +44,12 @@ from discan.storage import locked
 from discan.typing import Array
 
 __all__ = ["DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
+
+# Attributes that are worked out when first read.
+_TABLES = (
+    "components_sd_", "component_counts_", "component_counts_sd_", "scores_", "scores_sd_",
+    "proportions_", "absent_",
+)  # fmt: skip
 
 
 class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -208,13 +215,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.algorithm_ = fit.algorithm
         self.document_names_ = corpus.document_names
         self.group_totals_ = usual_totals(corpus)
-        self.components_sd_ = None if fit.loadings_sd is None else fit.loadings_sd.T.copy()
-        self.component_counts_ = fit.component_counts
-        self.component_counts_sd_ = fit.component_counts_sd
-        self.scores_ = fit.scores
-        self.scores_sd_ = fit.scores_sd
-        self.proportions_ = _proportions(fit.scores)
-        self.absent_ = fit.absent if self.rho_ is not None else None
+        for name in _TABLES:  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._documents, self._variance = fit.documents, fit.loadings_variance
         self.n_iter_ = fit.n_cycles
         self.trace_ = fit.trace
         self.converged_ = fit.converged
@@ -264,6 +267,38 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         estimator._set_params(Params(model, prior, loadings=loadings), loadings, layout)
         estimator.settings_ = {"seed": _seed(estimator.random_state)}
         return estimator
+
+    # ---- tables of the training documents, worked out when first read ----
+
+    @cached_property
+    def component_counts_(self) -> Array:  # noqa: D102
+        return self._documents.component_counts
+
+    @cached_property
+    def component_counts_sd_(self) -> Array | None:  # noqa: D102
+        return self._documents.component_counts_sd
+
+    @cached_property
+    def scores_(self) -> Array:  # noqa: D102
+        return self._documents.scores
+
+    @cached_property
+    def scores_sd_(self) -> Array | None:  # noqa: D102
+        return self._documents.scores_sd
+
+    @cached_property
+    def proportions_(self) -> Array:  # noqa: D102
+        return _proportions(self.scores_)
+
+    @cached_property
+    def absent_(self) -> Array | None:  # noqa: D102
+        documents = self._documents
+        return documents.absent if self.rho_ is not None else None
+
+    @cached_property
+    def components_sd_(self) -> Array | None:  # noqa: D102
+        variance = self._variance
+        return None if variance is None else np.sqrt(variance.T, dtype=np.float64, order="C")
 
     # ---- new documents ----
 

@@ -10,17 +10,19 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from discan.algorithms import MAP, Algorithm
 from discan.algorithms.base import Clock, Params, Start, Stats
+from discan.algorithms.sampling import Sampler
 from discan.averages import Averages
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, Threads
 from discan.errors import InputError, LimitError
-from discan.fitted import Fit, Trace
+from discan.fitted import Documents, Fit, KnownDocuments, Trace
 from discan.hyperparameters import Hyperprior
 from discan.infer import infer
 from discan.models import LoadingsPrior, Model
@@ -152,26 +154,37 @@ class Run:
 
     def result(self) -> Fit:
         """Report what there is."""
-        algorithm, averages = self.algorithm, self.averages
-        if averages is None:
-            averages = Averages(self.training, self.params, keep_draws=False)
-            self._add_to(averages)
-        posterior = averages.posterior
-        params = averages.inference_params(algorithm, self.params)
-        if self.training is not self.corpus:
-            posterior = self._fold_in_all(params)
-        sampled = bool(algorithm.plan(None).thin)
+        algorithm = self.algorithm
+        params, variance, draws = self.params, None, None
+        documents: Documents
+        if isinstance(algorithm, Sampler):
+            averages = self.averages
+            if averages is None:  # it is still burning in: the state is the only draw
+                averages = Averages(self.training, self.blocks, params, keep_draws=False)
+                self._add_to(averages, algorithm)
+            params = averages.inference_params(params)
+            loadings, variance = np.asarray(params.loadings), averages.loadings_variance
+            documents, draws = averages.documents, averages.draws
+        else:
+            loadings = algorithm.mean_loadings(params)
+            if params.loading_shape is not None:
+                counts = params.loading_shape - params.prior.gamma[:, None]
+                variance = np.maximum(params.prior.mean_square(counts) - loadings**2, 0.0)
+            if self.training is self.corpus:
+                documents = self._read(point=variance is None)
+            else:
+                folded_in = infer(algorithm, params, self.corpus, self.engine, self.seed)
+                counts, scores, _, absent = folded_in
+                documents = KnownDocuments(counts, scores, None, absent)
+        # inference takes the loadings alone
+        params = replace(params, loading_shape=None, loading_counts=None, totals=None)
         return Fit(
             algorithm=algorithm,
             params=params,
             layout=self.corpus.layout,
-            loadings=averages.loadings,
-            loadings_sd=averages.loadings_sd,
-            component_counts=posterior.component_counts,
-            component_counts_sd=averages.component_counts_sd if sampled else None,
-            scores=posterior.scores,
-            scores_sd=averages.scores_sd,
-            absent=posterior.absent,
+            loadings=loadings,
+            loadings_variance=variance,
+            documents=documents,
             trace=self.trace,
             reason=self.reason,
             converged=self.converged,
@@ -182,7 +195,7 @@ class Run:
                 "seed": int(self.seed),
                 **algorithm.settings(self.training),
             },
-            draws=averages.draws,
+            draws=draws,
         )
 
     def start(self) -> Start:
@@ -211,6 +224,7 @@ class Run:
             total += Stats(
                 stats.objective, stats.log_likelihood, stats.n_documents, scores=stats.scores
             )
+            del stats  # its counts or moves, before the next round makes its own
         objective = algorithm.objective(before, self.params, total, self.training)
         self.params = algorithm.finish(self.params, total, clock)
         if self.params.model is not before.model:
@@ -260,24 +274,45 @@ class Run:
         return self.cycle > burn_in and (self.cycle - burn_in) % thin == 0
 
     def _draw(self) -> None:
+        assert isinstance(self.algorithm, Sampler)
         if self.averages is None:
-            keep = bool(getattr(self.algorithm, "keep_draws", False))
-            self.averages = Averages(self.training, self.params, keep)
-        self._add_to(self.averages)
-
-    def _add_to(self, averages: Averages) -> None:
-        def read(block: Block) -> None:
-            averages.add_block(
-                block,
-                self.algorithm.read(self.params, self._table, block, self.states[block.index]),
+            self.averages = Averages(
+                self.training, self.blocks, self.params, self.algorithm.keep_draws
             )
+        self._add_to(self.averages, self.algorithm)
 
-        averages.begin()
+    def _add_to(self, averages: Averages, algorithm: Sampler) -> None:
+        def add(block: Block) -> None:
+            counts = algorithm.component_counts(self.params, block, self.states[block.index])
+            averages.add_block(block, self._table, counts)
+
+        averages.begin(self.params)
+        self.engine.run(add, self.blocks)
+        averages.end(algorithm, self.params)
+
+    def _read(self, point: bool) -> KnownDocuments:
+        """Gather what the states say of the documents."""
+        shape = (self.training.n_documents, self.params.n_components)
+        counts, scores = np.empty(shape), np.empty(shape)
+        spread = None if point else np.empty(shape)
+        # models without absence need no room to say so
+        absence = bool((self._table.present < 1.0).any())
+        absent = np.empty(shape) if absence else np.broadcast_to(0.0, shape)
+
+        def read(block: Block) -> None:
+            rows = slice(block.start, block.stop)
+            posterior = self.algorithm.read(
+                self.params, self._table, block, self.states[block.index]
+            )
+            counts[rows], scores[rows] = posterior.component_counts, posterior.scores
+            if spread is not None:
+                variance = posterior.squares - posterior.scores**2
+                spread[rows] = np.sqrt(np.maximum(variance, 0.0))
+            if absence:
+                absent[rows] = posterior.absent
+
         self.engine.run(read, self.blocks)
-        averages.end(self.algorithm, self.params)
-
-    def _fold_in_all(self, params: Params) -> Any:
-        return infer(self.algorithm, params, self.corpus, self.engine, self.seed)
+        return KnownDocuments(counts, scores, spread, absent)
 
 
 def fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.typing import Array
 
-__all__ = ["Draws", "Fit", "Trace"]
+__all__ = ["Documents", "Draws", "Fit", "KnownDocuments", "Trace"]
 
 
 class Trace:
@@ -67,6 +67,36 @@ class Draws:
     hyperparameters: list[dict[str, Array]] = field(default_factory=list)
 
 
+class Documents(Protocol):
+    """What a fit says of the documents: tables (I, K), perhaps worked out only when read.
+
+    Posterior means of the counts and scores, their standard deviations (None for point estimates),
+    and P(l = 0), zero throughout for models without absence.
+    """
+
+    @property
+    def component_counts(self) -> Array: ...  # noqa: D102
+    @property
+    def component_counts_sd(self) -> Array | None: ...  # noqa: D102
+    @property
+    def scores(self) -> Array: ...  # noqa: D102
+    @property
+    def scores_sd(self) -> Array | None: ...  # noqa: D102
+    @property
+    def absent(self) -> Array: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class KnownDocuments:
+    """Tables that are there: see ``Documents``."""
+
+    component_counts: Array
+    scores: Array
+    scores_sd: Array | None
+    absent: Array
+    component_counts_sd: Array | None = None
+
+
 @dataclass(frozen=True)
 class Fit:
     """A fitted model.
@@ -75,13 +105,10 @@ class Fit:
     ----------
     params : Params
         For inference on new documents: hyperparameters and loadings.
-    loadings, loadings_sd : (J, K) arrays
-        Point estimate or posterior mean, and posterior standard deviation (None for point
-        estimates).
-    component_counts, component_counts_sd, scores, scores_sd : (I, K) arrays
-        Posterior means and standard deviations; the latter None for point estimates.
-    absent : (I, K) array
-        P(l = 0), zero throughout for models without absence.
+    loadings, loadings_variance : (J, K) arrays
+        Point estimate or posterior mean, and posterior variance (None for point estimates).
+    documents : Documents
+        What is known of the documents.
     trace, reason, converged, n_cycles, settings, layout
         How it came about: why the fit stopped, and what was decided on the way.
     draws : Draws or None
@@ -91,15 +118,32 @@ class Fit:
     params: Params
     layout: Layout
     loadings: Array
-    loadings_sd: Array | None
-    component_counts: Array
-    component_counts_sd: Array | None
-    scores: Array
-    scores_sd: Array | None
-    absent: Array
+    loadings_variance: Array | None
+    documents: Documents
     trace: Trace
     reason: str
     converged: bool
     n_cycles: int
     settings: dict[str, Any]
     draws: Draws | None = None
+
+    @property
+    def loadings_sd(self) -> Array | None:
+        """Posterior standard deviation of the loadings, (J, K); None for point estimates."""
+        variance = self.loadings_variance
+        return None if variance is None else np.sqrt(variance, dtype=np.float64)
+
+    @property
+    def component_counts(self) -> Array:
+        """Posterior means of the documents' component counts, (I, K)."""
+        return self.documents.component_counts
+
+    @property
+    def scores(self) -> Array:
+        """Posterior means of the documents' scores, (I, K)."""
+        return self.documents.scores
+
+    @property
+    def absent(self) -> Array:
+        """P(l = 0), (I, K)."""
+        return self.documents.absent

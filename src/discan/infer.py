@@ -25,6 +25,7 @@ __all__ = ["completion", "infer", "log_likelihood"]
 
 CHIB_WORK = 1_000_000  # token x component updates a document
 ENUMERATED = 2**14  # states of a document that is summed exactly
+AT_ONCE = 2**18  # entries x components that are scored at once
 FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
 
 
@@ -112,16 +113,21 @@ def completion(
     n_components = scores.shape[1]
     proportions = np.where(totals > 0, scores / np.where(totals > 0, totals, 1), 1 / n_components)
     sizes = corpus.layout.group_sizes[corpus.layout.group_of_word]
-    result = np.zeros((2, corpus.n_documents))
-    for block in scored.blocks:
-        entries = slice(block.indptr[0], block.indptr[-1])
-        rows = np.repeat(np.arange(block.start, block.stop), np.diff(block.indptr))
-        words, counts = scored.words[entries], scored.counts[entries]
+    documents = np.repeat(np.arange(corpus.n_documents), np.diff(scored.indptr))
+    logs = np.empty(scored.n_entries)
+    step = max(1, AT_ONCE // n_components)
+    for start in range(0, scored.n_entries, step):
+        entries = slice(start, start + step)
+        rows, words = documents[entries], scored.words[entries]
         chance = np.einsum("tk,tk->t", proportions[rows], loadings[words])
-        logs = counts * np.log((1.0 - FLOOR) * chance + FLOOR / sizes[words])
-        result[0] += np.bincount(rows, weights=logs, minlength=corpus.n_documents)
-        result[1] += np.bincount(rows, weights=counts, minlength=corpus.n_documents)
-    return result
+        chance = (1.0 - FLOOR) * chance + FLOOR / sizes[words]
+        logs[entries] = scored.counts[entries] * np.log(chance)
+    return np.array(
+        [
+            np.bincount(documents, weights=weights, minlength=corpus.n_documents)
+            for weights in (logs, scored.counts)
+        ]
+    )
 
 
 def _short(corpus: Corpus, n_components: int) -> Array:

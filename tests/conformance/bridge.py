@@ -6,7 +6,7 @@ import oracle
 from scipy.special import gammaln, logsumexp, xlogy
 
 from discan import DCA, Corpus
-from discan.kernels.gibbs import log_loadings
+from discan.kernels.objective import log_loadings
 from discan.models import MODELS, LoadingsPrior
 
 

@@ -34,7 +34,7 @@ from discan.hyperparameters import (
     gamma_shape,
 )
 from discan.kernels import collapsed, gibbs
-from discan.kernels.gibbs import log_loadings
+from discan.kernels.objective import log_loadings
 from discan.models import DirichletMultinomial, GammaPoisson, LoadingsPrior
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["cases"]

@@ -10,11 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import digamma
 
 from discan.kernels import (
+    averages,
     collapsed,
     draws,
     enumeration,
     evidence,
     gibbs,
+    objective,
     random,
     reference,
     special,
@@ -466,7 +468,7 @@ def test_augment_loadings(K):
     twin = reference.augment_loadings(*arguments, SEED, CYCLE)
     assert_array_equal(tables, twin[0])
     close(log_beta, twin[1])
-    close(gibbs.log_loadings(*arguments), reference.log_loadings(*arguments))
+    close(objective.log_loadings(*arguments), reference.log_loadings(*arguments))
 
 
 # ----------------------------------------------------------------------------- collapsed Gibbs
@@ -649,3 +651,67 @@ def test_every_public_kernel_has_a_twin():
             twin = renamed.get(name, name)
             home = reference.Stream if module in (random, draws) else reference
             assert twin is None or hasattr(home, twin), name
+
+
+# ---------------------------------------------------------------------------- averages of draws
+
+
+@SIZES
+@pytest.mark.parametrize("dtype", [np.uint32, np.float64])
+@pytest.mark.parametrize("rows", [(2, 0), (3, 0), (2, 3)])
+@pytest.mark.parametrize("normalised", [False, True])
+def test_add_counts(K, dtype, rows, normalised):
+    rng = np.random.default_rng(K)
+    n = 7
+    shape, rate, present = (rng.uniform(0.2, 0.9, (3, K)) for _ in range(3))
+    levels = rng.integers(0, 3, n).astype(np.int32)
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    components = np.zeros(0, dtype=np.uint16)
+    sums, moments = np.zeros((rows[0], 0), dtype=dtype), np.zeros((rows[1], 0))
+    for _ in range(3):
+        counts = rng.poisson(0.5, (n, K)).astype(np.int64)
+        counts[2] = 0
+        total = counts.sum(axis=1) + 1.5 if normalised else np.zeros(0)
+        out_indptr = np.empty_like(indptr)
+        averages.union_sizes(counts, indptr, components, out_indptr)
+        assert_array_equal(out_indptr, reference.union_sizes(counts, indptr, components))
+        size = out_indptr[-1]
+        out = (
+            np.empty(size, dtype=np.uint16), out_indptr,
+            np.empty((rows[0], size), dtype=dtype), np.empty((rows[1], size)),
+        )  # fmt: skip
+        arguments = (counts, levels, shape, rate, present, total, components, indptr, sums, moments)
+        averages.add_counts(*arguments, *out)
+        twin = reference.add_counts(*arguments)
+        assert_array_equal(out[0], twin[0])
+        assert_array_equal(out[2], twin[1])
+        close(out[3], twin[2])
+        components, indptr, sums, moments = out
+
+
+@SIZES
+def test_average_loadings(K):
+    block = make_block(K)
+    mean, spread = np.zeros((2, block.n_words, K))
+    expected = mean, spread
+    for n_draws in (1, 2, 3):
+        rng = np.random.default_rng(n_draws)
+        counts = rng.poisson(2.0, (block.n_words, K)).astype(np.int32)
+        totals = (block.indicator @ counts).astype(np.int64)
+        given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
+        expected = reference.average_loadings(*given, *expected)
+        averages.average_loadings(*given, mean, spread)
+    close(mean, expected[0])
+    close(spread, expected[1])
+
+
+@SIZES
+@pytest.mark.parametrize("alike", [True, False])
+def test_log_loadings(K, alike):
+    rng = np.random.default_rng(K)
+    counts = rng.poisson(rng.choice([0.1, 3.0, 300.0], (9, K))).astype(np.int32)
+    gamma = np.full(9, 0.3) if alike else rng.uniform(0.01, 2.0, 9)
+    groups = np.arange(9) % 2
+    totals = np.array([counts[groups == g].sum(axis=0) for g in range(2)], dtype=np.int64)
+    arguments = (counts, totals, gamma, np.bincount(groups, weights=gamma))
+    close(objective.log_loadings(*arguments), reference.log_loadings(*arguments))

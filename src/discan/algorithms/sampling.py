@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from discan.checks import whole
 from discan.data.corpus import Block, Corpus
 from discan.errors import InputError, LimitError
 from discan.hyperparameters import AugmentedScores
+from discan.kernels.collapsed import document_counts
 from discan.kernels.evidence import fold_in
-from discan.kernels.gibbs import augment_loadings, augment_scores, log_loadings
+from discan.kernels.gibbs import augment_loadings, augment_scores
+from discan.kernels.objective import log_loadings
 from discan.models import ScoreTable
 from discan.typing import Array
 
@@ -75,6 +78,15 @@ class Sampler(Algorithm):
         if max_iter is None:
             return Plan(n_cycles, self.burn_in, self.thin)
         return Plan(max_iter, min(self.burn_in, max_iter // 2), self.thin)
+
+    def component_counts(self, params: Params, block: Block, state: Any) -> Array:
+        """Component counts of the block's documents in the current draw, (n, K)."""
+        if not isinstance(state, np.ndarray):
+            return np.asarray(state.component_counts)
+        # a chain that keeps a component for every token
+        counts = np.zeros((block.stop - block.start, params.n_components), dtype=np.int64)
+        document_counts(block.indptr, block.counts, state, counts)
+        return counts
 
     def augment(
         self, params: Params, table: ScoreTable, block: Block, component_counts: Array,

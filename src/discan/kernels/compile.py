@@ -3,16 +3,44 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core import event
 
 __all__ = ["REORDER", "kernel"]
 
 # Sums inside one call may be re-associated for SIMD: the order is still fixed by the build, so the
 # same build gives the same bits. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
+
+
+class Remark(event.Listener):
+    """Says, when the first kernel is compiled and not loaded, what the user is waiting for."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        """Speak once a process, and of our own kernels only."""
+        dispatcher = event.data["dispatcher"]
+        if self.said or not dispatcher.py_func.__module__.startswith("discan."):
+            return
+        self.said = True
+        when = "the first time only"
+        if dispatcher.stats.cache_path is None:
+            when = "every time, unless NUMBA_CACHE_DIR names a folder that can be written"
+        logging.getLogger("discan").warning(
+            "discan compiles its kernels: about 10 seconds, %s", when
+        )
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing: the fit goes on."""
+
+
+event.register("numba:compile", Remark())
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums over draws: sparse ones of the documents' counts, running means of the loadings."""
+
+from .compile import kernel
+
+__all__ = ["add_counts", "average_loadings", "union_sizes"]
+
+
+@kernel()
+def union_sizes(component_counts, indptr, components, out_indptr):
+    """Offsets of the entries once the components of this draw have joined those of the past.
+
+    Same as reference.union_sizes. ``indptr`` (n + 1,) and ``components`` list, by document and
+    ascending, the components that any draw so far has used.
+    """
+    out_indptr[0] = 0
+    for i in range(component_counts.shape[0]):
+        size = indptr[i + 1] - indptr[i]
+        for k in range(component_counts.shape[1]):
+            if component_counts[i, k] > 0:
+                size += 1
+        for e in range(indptr[i], indptr[i + 1]):
+            if component_counts[i, components[e]] > 0:
+                size -= 1  # it was there already
+        out_indptr[i + 1] = out_indptr[i] + size
+
+
+@kernel()
+def add_counts(
+    component_counts, levels, shape, rate, present, total,
+    components, indptr, sums, moments,
+    out_components, out_indptr, out_sums, out_moments,
+):  # fmt: skip
+    """Copy the sums over past draws to new room and add a draw with counts (n, K).
+
+    Same as reference.add_counts. For every entry, a document and a component in use by some draw,
+    ``sums`` (2 or 3, entries) holds the sums of c, c^2 and, if it has a third row, 1(c > 0).
+    ``moments`` (0 or 3, entries) holds by how much the moments of the score exceed those of an
+    unused component,
+
+        (c + a) / r - p a / r,  (c + a)(c + a + 1) / q - p a (a + 1) / q,  1 - p,
+
+    a, p = shape, present; r = rate_k total_i, q = rate_k^2 total_i (total_i + 1) for scores that
+    sum to one; ``total`` is empty for others, then r = rate_k and q = rate_k^2.
+    """
+    n_components = component_counts.shape[1]
+    n_sums, n_moments = sums.shape[0], moments.shape[0]
+    for i in range(component_counts.shape[0]):
+        level = levels[i]
+        old, last, new = indptr[i], indptr[i + 1], out_indptr[i]
+        for k in range(n_components):
+            c = component_counts[i, k]
+            known = old < last and components[old] == k
+            if c == 0 and not known:
+                continue
+            out_components[new] = k
+            for row in range(n_sums):
+                out_sums[row, new] = sums[row, old] if known else 0
+            for row in range(n_moments):
+                out_moments[row, new] = moments[row, old] if known else 0.0
+            if c > 0:
+                out_sums[0, new] += c
+                out_sums[1, new] += float(c) * c  # can be beyond 64 bits
+                if n_sums > 2:
+                    out_sums[2, new] += 1
+                if n_moments > 0:
+                    a, p, r = shape[level, k], present[level, k], rate[level, k]
+                    q = r * r
+                    if total.shape[0] > 0:
+                        r *= total[i]
+                        q *= total[i] * (total[i] + 1.0)
+                    out_moments[0, new] += (c + a * (1.0 - p)) / r
+                    out_moments[1, new] += ((c + a) * (c + a + 1.0) - p * a * (a + 1.0)) / q
+                    out_moments[2, new] += 1.0 - p
+            old += known
+            new += 1
+
+
+@kernel()
+def average_loadings(
+    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, spread
+):
+    """Add draw number ``n_draws`` to the mean of the loadings, and to their summed variance.
+
+    Same as reference.average_loadings. Given counts n_jk the loadings have the mean
+    x = (gamma_j + n_jk) / t, t = Gamma_g + n_gk, and the variance x (1 - x) / (t + 1); the variance
+    of x over draws is summed from differences (Welford), so that no digits cancel.
+    """
+    share = 1.0 / n_draws
+    for j in range(loading_counts.shape[0]):
+        g = group_of_word[j]
+        for k in range(loading_counts.shape[1]):
+            t = gamma_totals[g] + totals[g, k]
+            x = (gamma[j] + loading_counts[j, k]) / t
+            step = x - mean[j, k]
+            mean[j, k] += step * share
+            spread[j, k] += step * (x - mean[j, k]) + x * (1.0 - x) / (t + 1.0)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is summed over draws gives the averages that a user would take of the draws themselves."""
+
+import numpy as np
+import pytest
+
+from discan import DCA, Collapsed, Corpus, Gibbs
+from discan.fit import Run
+from discan.models import MODELS, LoadingsPrior
+
+X = np.random.default_rng(0).poisson(0.6, (30, 12))
+X[4] = 0
+EXPOSURES = np.random.default_rng(1).choice([0.5, 1.0, 2.0], (30, 1))
+TABLES = ("component_counts", "component_counts_sd", "scores", "scores_sd", "absent")
+
+
+def follow(model, algorithm, learn, table=X, stop=7):
+    """Run a chain; return its result, and the moments of each draw by the model's own formulas."""
+    corpus = Corpus(table, exposures=EXPOSURES if model != "dm" else None)
+    run = Run(
+        corpus, MODELS.find(model).prepare(5, corpus), algorithm,
+        LoadingsPrior.of(0.3, corpus.layout), learn=learn, seed=3,
+    )  # fmt: skip
+    moments, loadings = [], []
+
+    def watch(run):
+        if run.averages is None:
+            return run.cycle == stop
+        parts = [
+            run.algorithm.read(run.params, run._table, block, run.states[block.index])
+            for block in run.blocks
+        ]
+        moments.append([np.concatenate(column) for column in zip(*parts, strict=True)])
+        prior, counts = run.params.prior, run.params.loading_counts
+        loadings.append([prior.mean(counts), prior.mean_square(counts)])
+        return run.cycle == stop
+
+    run.advance(callback=watch, progress=False)
+    return run, np.array(moments, dtype=float), np.array(loadings)
+
+
+@pytest.mark.parametrize("learning", [False, True])
+@pytest.mark.parametrize("algorithm", [Gibbs(2, 5), Collapsed(2, 5, schedule="blocked")])
+@pytest.mark.parametrize("model", ["dm", "gp", "cgp"])
+def test_averages_are_those_of_the_draws(model, algorithm, learning):
+    names = next(cls for cls in MODELS if cls.short == model).hyperparameters
+    learn = (*names, "gamma") if learning else ()
+    run, moments, loadings = follow(model, algorithm, learn)
+    assert len(moments) == run.averages.n_draws == 5
+    fit = run.result()
+    counts, scores, squares, absent = moments.mean(axis=0)
+    expected = {
+        "component_counts": counts,
+        "component_counts_sd": moments[:, 0].std(axis=0),
+        "scores": scores,
+        "scores_sd": np.sqrt(squares - scores**2),
+        "absent": absent,
+    }
+    for name in TABLES:
+        np.testing.assert_allclose(
+            getattr(fit.documents, name), expected[name], rtol=1e-9, atol=1e-7, err_msg=name
+        )
+    np.testing.assert_allclose(fit.scores, scores, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(fit.component_counts, counts, rtol=1e-15)
+    mean, square = loadings.mean(axis=0)
+    np.testing.assert_allclose(fit.loadings, mean, rtol=1e-12)
+    np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["dm", "cgp"])
+def test_long_documents_are_summed_in_double_precision(model):
+    """Squares beyond 32 bits: the spread must not suffer."""
+    table = X.copy()
+    table[0] += 90_000
+    run, moments, _ = follow(model, Gibbs(2, 5), (), table)
+    documents = run.result().documents
+    assert {part.sums.dtype.name for part in documents.parts} == {"float64"}
+    np.testing.assert_array_equal(documents.component_counts, moments[:, 0].mean(axis=0))
+    spread = moments[:, 0].std(axis=0)
+    assert spread[0].max() > 10
+    np.testing.assert_allclose(documents.component_counts_sd, spread, rtol=1e-6, atol=1e-6)
+
+
+def test_sums_widen_on_the_way():
+    table = X.copy()
+    table[0] += 4_000  # the squares of one draw fit into 32 bits, those of two do not
+    _, moments, _ = follow("dm", Gibbs(2, 5), (), table)
+    run, _, _ = follow("dm", Gibbs(2, 5), (), table, stop=3)
+    narrow = run.result().documents
+    assert {part.sums.dtype.name for part in narrow.parts} == {"uint32"}
+    before = narrow.component_counts
+    run.advance(progress=False)
+    wide = run.result().documents
+    assert {part.sums.dtype.name for part in wide.parts} == {"float64"}
+    np.testing.assert_allclose(wide.component_counts, moments[:, 0].mean(axis=0))
+    # what was reported before stays as it was
+    np.testing.assert_array_equal(narrow.component_counts, before)
+
+
+def test_the_spread_of_well_known_loadings_does_not_suffer():
+    """A loading known to four digits: nothing is left of them if its mean square is rounded."""
+    table = np.array([[4_000_000, 1_000_000], [1, 1]])
+    run, _, loadings = follow_one(table)
+    mean, square = loadings.mean(axis=0)
+    exact = np.sqrt(square - mean**2)
+    np.testing.assert_allclose(run.result().loadings_sd, exact, rtol=1e-5)
+    assert exact.max() < 1e-3
+
+
+def follow_one(table):
+    corpus = Corpus(table)
+    run = Run(
+        corpus, MODELS.find("dm").prepare(1, corpus), Gibbs(1, 4),
+        LoadingsPrior.of(0.5, corpus.layout), seed=0,
+    )  # fmt: skip
+    loadings = []
+
+    def watch(run):
+        prior, counts = run.params.prior, run.params.loading_counts
+        loadings.append([prior.mean(counts), prior.mean_square(counts)])
+
+    run.advance(5, callback=watch, progress=False)
+    return run, None, np.array(loadings)
+
+
+def test_only_used_components_take_room():
+    run, moments, _ = follow("dm", Gibbs(2, 5), ())
+    used = (moments[:, 0] > 0).any(axis=0)
+    parts = run.averages.documents.parts
+    assert sum(len(part.components) for part in parts) == used.sum() < used.size
+    assert all(part.sums.shape[0] == 2 for part in parts)
+
+
+def test_a_chain_that_is_still_burning_in_reports_its_state():
+    run, _, _ = follow("gp", Gibbs(20, 5), (), stop=3)
+    assert run.averages is None
+    np.testing.assert_array_equal(run.result().component_counts.sum(axis=1), X.sum(axis=1))
+
+
+def test_tables_are_made_when_read_and_renewed_by_a_fit():
+    estimator = DCA(3, algorithm=Collapsed(2, 3), random_state=0).fit(X)
+    assert "scores_" not in vars(estimator)
+    first = estimator.scores_
+    assert estimator.scores_ is first
+    assert estimator.set_params(random_state=1).fit(X).scores_ is not first
+    assert not np.array_equal(estimator.scores_, first)
+    assert not hasattr(DCA(3), "scores_")
+    ready = DCA.from_components(np.eye(3), algorithm="map")
+    assert not hasattr(ready, "scores_")
+    assert not hasattr(ready, "components_sd_")
