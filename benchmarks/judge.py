@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from scipy import sparse
 
-__all__ = ["perplexity", "unigram"]
+__all__ = ["divergence", "perplexity", "unigram"]
 
 FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
 
@@ -48,6 +48,18 @@ def perplexity(components: Any, counts: Any, alpha: float, seed: int = 0, steps:
 def unigram(train: Any, counts: Any) -> float:
     """Perplexity of one component, the smoothed word frequencies of the training documents."""
     return perplexity(np.asarray(train.sum(axis=0)).reshape(1, -1) + 0.01, counts, alpha=1.0)
+
+
+def divergence(scores: Any, components: Any, counts: Any) -> float:
+    """Kullback-Leibler divergence a token of counts (I, J) from scores (I, K) times components.
+
+    Sum of x log(x / y) - x + y over all cells, y the product.
+    """
+    rows = np.asarray(scores, dtype=np.float64)
+    columns = np.ascontiguousarray(np.asarray(components, dtype=np.float64).T)
+    total = _divergence(rows, columns, *_arrays(sparse.csr_array(counts)))
+    total += float(rows.sum(axis=0) @ columns.sum(axis=0)) - counts.sum()
+    return float(total / counts.sum())
 
 
 def _halves(counts: Any, seed: int) -> tuple[Any, Any]:
@@ -88,4 +100,14 @@ def _log_likelihood(loadings, optr, owords, ocounts, sptr, swords, scounts, alph
                 )
         for t in range(sptr[i], sptr[i + 1]):
             total += scounts[t] * np.log(np.dot(proportions, loadings[swords[t]]))
+    return total
+
+
+@numba.njit(fastmath=True)
+def _divergence(scores, loadings, indptr, words, counts):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(indptr.shape[0] - 1):
+        for t in range(indptr[i], indptr[i + 1]):
+            product = np.dot(scores[i], loadings[words[t]])
+            total += counts[t] * np.log(counts[t] / max(product, 1e-300))
     return total
