@@ -19,11 +19,12 @@ Point = Sequence[float]  # seconds, passes, value: the lower the better
 class Answer:
     """What a tool has found so far, worked out only if asked for.
 
-    components: (K, J); scores: (I, K), or None where they are not wanted.
+    components: (K, J); scores: (I, K); alpha: (K,), where it was learnt.
     """
 
     components: Callable[[], Any]
     scores: Callable[[], Any] | None = None
+    alpha: Callable[[], Any] | None = None
 
 
 @dataclass

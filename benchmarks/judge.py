@@ -2,9 +2,9 @@
 """Judge components the same way whoever fitted them: held-out perplexity by document completion.
 
 Each token of a held-out document falls into an observed or a scored half. The proportions come from
-the observed half by MAP steps in the log basis, m_k <- (alpha + sum_j w_j R_jk) / (K alpha + L),
-with the components fixed; the scored half is then evaluated. The fold-in may favour components
-fitted by MAP: confirm a close call with ``estimator.score`` of several algorithms.
+the observed half by MAP steps in the log basis, m_k <- (alpha_k + sum_j w_j R_jk) / (A + L) with A
+the sum of alpha, and the components fixed; the scored half is then evaluated. The fold-in may
+favour components fitted by MAP: confirm a close call with ``estimator.score`` of others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["divergence", "perplexity", "unigram"]
 FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
 
 
-def perplexity(components: Any, counts: Any, alpha: float, seed: int = 0, steps: int = 60) -> float:
+def perplexity(components: Any, counts: Any, alpha: Any, seed: int = 0, steps: int = 60) -> float:
     """Perplexity a token of held-out documents.
 
     Parameters
@@ -29,7 +29,7 @@ def perplexity(components: Any, counts: Any, alpha: float, seed: int = 0, steps:
         Non-negative, on any scale.
     counts : (I, J) sparse matrix
         Held-out documents, whole counts.
-    alpha : float
+    alpha : float or (K,) array
         Dirichlet parameter of the fold-in.
     """
     rows = np.asarray(components, dtype=np.float64)
@@ -41,7 +41,8 @@ def perplexity(components: Any, counts: Any, alpha: float, seed: int = 0, steps:
     rows = np.where(totals > 0, rows / np.where(totals > 0, totals, 1.0), 1.0 / rows.shape[1])
     loadings = np.ascontiguousarray(((1.0 - FLOOR) * rows + FLOOR / rows.shape[1]).T)
     observed, scored = _halves(counts, seed)
-    total = _log_likelihood(loadings, *_arrays(observed), *_arrays(scored), float(alpha), steps)
+    alphas = np.array(np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(rows)))
+    total = _log_likelihood(loadings, *_arrays(observed), *_arrays(scored), alphas, steps)
     return float(np.exp(-total / scored.sum()))
 
 
@@ -83,7 +84,7 @@ def _arrays(matrix: Any) -> tuple[Any, Any, Any]:
 @numba.njit(fastmath=True)
 def _log_likelihood(loadings, optr, owords, ocounts, sptr, swords, scounts, alpha, steps):  # type: ignore[no-untyped-def]
     n_components = loadings.shape[1]
-    total, gained = 0.0, np.empty(n_components)
+    total, gained, concentration = 0.0, np.empty(n_components), alpha.sum()
     for i in range(optr.shape[0] - 1):
         length = ocounts[optr[i] : optr[i + 1]].sum()
         proportions = np.full(n_components, 1.0 / n_components)
@@ -95,9 +96,7 @@ def _log_likelihood(loadings, optr, owords, ocounts, sptr, swords, scounts, alph
                 for k in range(n_components):
                     gained[k] += share * row[k]
             for k in range(n_components):
-                proportions[k] = (alpha + proportions[k] * gained[k]) / (
-                    alpha * n_components + length
-                )
+                proportions[k] = (alpha[k] + proportions[k] * gained[k]) / (concentration + length)
         for t in range(sptr[i], sptr[i + 1]):
             total += scounts[t] * np.log(np.dot(proportions, loadings[swords[t]]))
     return total

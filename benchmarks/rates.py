@@ -21,7 +21,6 @@ from discan.algorithms import Collapsed, Gibbs
 
 __all__ = ["Rate", "plan", "run"]
 
-JUDGED = 500
 FLOORS = {20: 1.2, 100: 1.5, 500: 3.0, 1000: 5.0}
 
 
@@ -64,9 +63,7 @@ FULL = Sizes(
     (20, 100, 500, 1000), (1, 2), 20, 10_000_000, (1_000_000, 3_000_000, 10_000_000, 50_000_000),
     (20, 50, 100, 200, 500, 1000, 2000), 100, 3,
 )  # fmt: skip
-SHORT = Sizes(
-    (20, 100), (1,), 10, 1_000_000, (250_000, 500_000, 1_000_000), (20, 100, 500), 20, 1
-)
+SHORT = Sizes((20, 100), (1,), 10, 1_000_000, (250_000, 500_000, 1_000_000), (20, 100, 500), 20, 1)
 
 
 def plan(section: str, sizes: Sizes) -> Iterator[Rate]:
@@ -143,7 +140,7 @@ def _work(rate: Rate, whole: Counts, seed: int, clock: Callable[[], float]) -> C
             "tokens": corpus.tokens,
         }
         if rate.judged:
-            found["perplexity"] = judge.perplexity(components, corpus.test[:JUDGED], task.alpha)
+            found["perplexity"] = judge.perplexity(components, corpus.judged, task.alpha)
         return found
 
     return work

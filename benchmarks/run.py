@@ -19,7 +19,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import answers
 import corpora
+import footprint
 import races
 import rates
 import report
@@ -28,11 +30,14 @@ from store import Results, machine
 
 RACES = ("quality", "alpha", "variational", "kl")
 RATES = ("sampler", "threads", "schedule", "models", "gibbs", "growth")
-SECTIONS = ("quality", "sampler", "kl", "variational", "threads", "models", "gibbs", "schedule",
-            "growth", "alpha")  # fmt: skip
+# In this order: what takes long and may be cut off comes last.
+SECTIONS = ("warm-up", "memory", "sampler", "models", "gibbs", "threads", "transform", "growth",
+            "quality", "kl", "variational", "schedule", "online", "alpha")  # fmt: skip
+SHORT_SECTIONS = ("quality", "kl", "variational", "sampler", "transform", "growth", "models",
+                  "gibbs", "memory", "threads", "warm-up", "schedule", "online")  # fmt: skip
 SHORT_DOCUMENTS = 3000
 CLOCKS = {"wall": time.perf_counter, "process": time.process_time}
-MINUTES = {"full": 90.0, "short": 3.0}
+MINUTES = {"full": 90.0, "short": 2.6}
 
 
 def main() -> None:
@@ -50,7 +55,7 @@ def main() -> None:
     }  # fmt: skip
     minutes = options.minutes or MINUTES[form]
     results = Results(path, about, options.resume, 60.0 * minutes)
-    for section in SECTIONS:
+    for section in SHORT_SECTIONS if options.short else SECTIONS:
         if section in options.only:
             _run(section, options, results)
             report.write(results, folder)
@@ -61,8 +66,10 @@ def main() -> None:
 
 def _run(section: str, options: argparse.Namespace, results: Results) -> None:
     if section in RACES:
+        few = options.short and section in ("kl", "variational")
+        components = options.components[:1] if few else options.components
         for cell in races.cells(
-            section, options.corpora, options.components, options.threads, not options.short
+            section, options.corpora, components, options.threads, not options.short
         ):
             cell = replace(cell, repeats=options.repeats or cell.repeats)
             races.run(cell, _corpus(cell.corpus, options), results, CLOCKS[options.clock])
@@ -75,6 +82,28 @@ def _run(section: str, options: argparse.Namespace, results: Results) -> None:
             or (rate.n_components in options.components and rate.threads in options.threads)
         ]
         rates.run(chains, _corpus(options.corpora[0], options), results, CLOCKS[options.clock])
+
+    else:
+        _run_other(section, options, results)
+
+
+def _run_other(section: str, options: argparse.Namespace, results: Results) -> None:
+    short, first = options.short, options.corpora[0]
+    repeats = options.repeats or (1 if short else 3)
+    if section == "warm-up":
+        algorithms = ("default",) if short else ("default", "collapsed")
+        footprint.measure_warm_up(results, algorithms, repeats)
+    elif section == "memory":
+        documents = SHORT_DOCUMENTS if short else 0
+        components = [100] if short else [20, 100, 1000]
+        footprint.measure_memory(results, first, components, documents)
+    elif section == "transform":
+        components = [20] if short else [20, 100]
+        clock = CLOCKS[options.clock]
+        answers.measure_transform(results, _corpus(first, options), components, repeats, clock)
+    elif section == "online":
+        size = (20, 5000, 5.0) if short else (100, 100_000, 150.0)
+        answers.measure_online(results, _corpus(first, options), *size)
 
 
 def _corpus(name: str, options: argparse.Namespace) -> corpora.Counts:
@@ -104,7 +133,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="keep what was measured")
     parser.add_argument("--report", action="store_true", help="measure nothing")
     options = parser.parse_args()
-    options.components = options.components or ([20, 100] if options.short else [20, 100, 500, 1000])
+    options.components = options.components or (
+        [20, 100] if options.short else [20, 100, 500, 1000]
+    )
     options.threads = options.threads or ([1] if options.short else [1, 2])
     if options.clock == "process" and options.threads != [1]:
         parser.error("--clock process adds up all threads; give --threads 1 with it")

@@ -17,9 +17,22 @@ from threadpoolctl import threadpool_limits
 
 import discan
 
-__all__ = ["PEERS", "Task", "Tool", "gensim_lda", "missing", "ours", "sklearn_lda", "sklearn_nmf",
-           "enstop_plsa", "tomotopy_components", "tomotopy_lda", "tomotopy_model",
-           "tomotopy_scheme", "versions"]  # fmt: skip
+__all__ = [
+    "PEERS",
+    "Task",
+    "Tool",
+    "enstop_plsa",
+    "gensim_lda",
+    "missing",
+    "ours",
+    "sklearn_lda",
+    "sklearn_nmf",
+    "tomotopy_components",
+    "tomotopy_lda",
+    "tomotopy_model",
+    "tomotopy_scheme",
+    "versions",
+]  # fmt: skip
 
 PEERS = ("tomotopy", "gensim", "scikit-learn", "enstop")
 MODULES = {"scikit-learn": "sklearn"}
@@ -79,6 +92,7 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
                 Answer(
                     lambda: run.algorithm.mean_loadings(run.params).T,
                     lambda: _scores(run, task.corpus.train),
+                    (lambda: run.params.model.alpha) if "learn" in options else None,
                 ),
             )
 
@@ -110,7 +124,10 @@ def tomotopy_lda(name: str = "tomotopy", scheme: str = "DEFAULT", learn_alpha: i
 
     def fit(task: Task, watch: Watch) -> None:
         model, kind = tomotopy_model(task, learn_alpha), tomotopy_scheme(scheme)
-        answer = Answer(lambda: tomotopy_components(model, task.corpus.train.shape[1]))
+        answer = Answer(
+            lambda: tomotopy_components(model, task.corpus.train.shape[1]),
+            alpha=(lambda: np.asarray(model.alpha)) if learn_alpha else None,
+        )
         done, over = 0, False
         watch.start()
         while not over:
