@@ -76,6 +76,7 @@ def memory(tool: str, corpus_name: str, n_components: str, n_documents: str) -> 
 
 def _fits() -> dict[str, Any]:
     """Functions of a task that hand over the corpus and return the fit, yet to be called."""
+    import peers
     import tools
     from sklearn.base import clone
 
@@ -94,7 +95,7 @@ def _fits() -> dict[str, Any]:
 
     def tomotopy(task: tools.Task) -> Any:
         def fit() -> None:
-            tools.tomotopy_model(task).train(PASSES, workers=1)
+            peers.tomotopy_model(task).train(PASSES, workers=1)
 
         return fit
 

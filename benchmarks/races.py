@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import judge
+import peers
 import tools
 from corpora import Counts
 from curves import Answer, Watch
@@ -140,14 +141,14 @@ def _shortened(cell: Cell) -> Cell:
 def _quality(corpus: str, n_components: int, threads: int) -> Cell:
     """Fixed hyperparameters, against the best collapsed sampler."""
     floor, targets = QUALITY.get(n_components, (4.0, ()))
-    peers = [tools.tomotopy_lda("tomotopy")]
+    rivals = [peers.tomotopy_lda("tomotopy")]
     if threads > 1:
-        peers = [
-            tools.tomotopy_lda("tomotopy, partition", "PARTITION"),
-            tools.tomotopy_lda("tomotopy, copy and merge", "COPY_MERGE"),
+        rivals = [
+            peers.tomotopy_lda("tomotopy, partition", "PARTITION"),
+            peers.tomotopy_lda("tomotopy, copy and merge", "COPY_MERGE"),
         ]
     return Cell(
-        "quality", corpus, n_components, threads, tuple(peers),
+        "quality", corpus, n_components, threads, tuple(rivals),
         (
             tools.ours("discan, default"),
             tools.ours("discan, map", algorithm="map"),
@@ -165,7 +166,7 @@ def _alpha(corpus: str, n_components: int, threads: int) -> Cell | None:
     learn = {"learn": ("alpha",)}
     return Cell(
         "alpha", corpus, n_components, threads,
-        (tools.tomotopy_lda("tomotopy, alpha every 10", learn_alpha=10),),
+        (peers.tomotopy_lda("tomotopy, alpha every 10", learn_alpha=10),),
         (
             tools.ours("discan, default, alpha learnt", **learn),
             tools.ours("discan, collapsed, alpha learnt", algorithm="collapsed", **learn),
@@ -178,16 +179,16 @@ def _variational(corpus: str, n_components: int, threads: int) -> Cell | None:
     """MAP and variational, against the variational peers."""
     if n_components > 500 or corpus == "debian":
         return None
-    peers = [
-        tools.sklearn_lda("scikit-learn LDA, batch"),
-        tools.sklearn_lda("scikit-learn LDA, online", "online"),
-        tools.gensim_lda("gensim LdaModel"),
+    rivals = [
+        peers.sklearn_lda("scikit-learn LDA, batch"),
+        peers.sklearn_lda("scikit-learn LDA, online", "online"),
+        peers.gensim_lda("gensim LdaModel"),
     ]
     if threads > 1:
-        peers.append(tools.sklearn_lda("scikit-learn LDA, batch, 1 process", jobs=1))
-        peers.append(tools.gensim_lda("gensim LdaMulticore", multicore=True))
+        rivals.append(peers.sklearn_lda("scikit-learn LDA, batch, 1 process", jobs=1))
+        rivals.append(peers.gensim_lda("gensim LdaMulticore", multicore=True))
     return Cell(
-        "variational", corpus, n_components, threads, tuple(peers),
+        "variational", corpus, n_components, threads, tuple(rivals),
         (
             tools.ours("discan, default"),
             tools.ours("discan, map", algorithm="map"),
@@ -204,7 +205,7 @@ def _kl(corpus: str, n_components: int, threads: int) -> Cell | None:
         return None
     return Cell(
         "kl", corpus, n_components, threads,
-        (tools.sklearn_nmf(), tools.enstop_plsa()),
+        (peers.sklearn_nmf(), peers.enstop_plsa()),
         (
             tools.ours("discan NMF", "NMF", priors=False, tol=0.0),
             tools.ours("discan PLSI", "PLSI", priors=False, tol=0.0),

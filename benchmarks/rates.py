@@ -11,6 +11,7 @@ from typing import Any
 
 import judge
 import numpy as np
+import peers
 import tools
 from corpora import Counts, replicate
 from store import Results, Row
@@ -176,8 +177,8 @@ def _time_tomotopy(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[
     best = (np.inf, None)
     schemes = ["DEFAULT"] if rate.threads == 1 else ["PARTITION", "COPY_MERGE"]
     for scheme in schemes:
-        model = tools.tomotopy_model(task)
-        kind = tools.tomotopy_scheme(scheme)
+        model = peers.tomotopy_model(task)
+        kind = peers.tomotopy_scheme(scheme)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.train(1, workers=rate.threads, parallel=kind)
@@ -185,5 +186,5 @@ def _time_tomotopy(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[
             model.train(rate.sweeps, workers=rate.threads, parallel=kind)
         seconds = clock() - began
         if seconds < best[0]:
-            best = seconds, tools.tomotopy_components(model, task.corpus.train.shape[1])
+            best = seconds, peers.tomotopy_components(model, task.corpus.train.shape[1])
     return best
