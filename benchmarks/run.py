@@ -74,15 +74,16 @@ def _run(section: str, options: argparse.Namespace, results: Results) -> None:
             cell = replace(cell, repeats=options.repeats or cell.repeats)
             races.run(cell, _corpus(cell.corpus, options), results, CLOCKS[options.clock])
     elif section in RATES:
-        sizes = rates.SHORT if options.short else rates.FULL
+        sizes = replace(
+            rates.SHORT if options.short else rates.FULL,
+            components=tuple(options.components),
+            threads=tuple(options.threads),
+        )
         chains = [
             replace(rate, repeats=options.repeats or rate.repeats)
             for rate in rates.plan(section, sizes)
-            if section != "sampler"
-            or (rate.n_components in options.components and rate.threads in options.threads)
         ]
         rates.run(chains, _corpus(options.corpora[0], options), results, CLOCKS[options.clock])
-
     else:
         _run_other(section, options, results)
 
