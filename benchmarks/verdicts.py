@@ -113,6 +113,8 @@ def _races(results: Results, section: str) -> Iterator[Verdict]:
         peers = curves_of([row for row in rows if row["peer"]])
         ours = curves_of([row for row in rows if not row["peer"]])
         default = curves_of([row for row in rows if row["default"]])
+        if not peers or not default:  # not measured, or not installed
+            continue
         for target in targets_of(rows):
             mine, best = race(peers, default, target), race(peers, ours, target)
             chosen = best if section == "kl" else mine
@@ -149,7 +151,7 @@ def _sampler(results: Results) -> Iterator[Verdict]:
     for cell in dict.fromkeys(row["cell"] for row in results.good("sampler")):
         theirs = results.good("sampler", cell=cell, tool="tomotopy")
         own = results.good("sampler", cell=cell, tool="discan")
-        if not own:
+        if not own or not theirs:
             continue
         floor = FLOORS.get(own[0]["components"], 1.0)
         ratio = _median(own, "rate") / _median(theirs, "rate")
@@ -188,6 +190,8 @@ def _pairs(
         first = _median(results.good(section, cell=cell, tool=base), key)
         for tool in others:
             value = _median(results.good(section, cell=cell, tool=tool), key)
+            if math.isnan(value / first):  # not measured
+                continue
             scale = 1e6 if key == "rate" else 1.0
             yield Verdict(
                 section, f"{cell}: {tool} / {base}", f"{first / scale:.4g}",
@@ -266,12 +270,16 @@ def _warm_up(results: Results) -> Iterator[Verdict]:
     for algorithm in dict.fromkeys(row["cell"] for row in results.good("warm-up")):
         warm = results.good("warm-up", cell=algorithm, tool="warm")
         cold = results.good("warm-up", cell=algorithm, tool="cold")
+        if not warm:
+            continue
         first, used = _median(warm, "first_cycle"), _median(warm, "first_use")
         note = f"import itself {_median(warm, 'import'):.3f} s"
         yield Verdict(
             "warm-up", f"{algorithm}: import to first cycle, cached", "", f"{first:.2f}", first,
             FIRST_CYCLE, "<=", note=note,
         )  # fmt: skip
+        if not cold:
+            continue
         extra = _median(cold, "first_use") - used
         yield Verdict(
             "warm-up", f"{algorithm}: compiling its kernels", "", f"{extra:.2f}", extra, COMPILING,

@@ -259,3 +259,14 @@ def test_slope_of_a_power_is_its_exponent():
     from verdicts import slope
 
     assert slope([(x, 3.0 * x**0.7) for x in (1.0, 10.0, 100.0)]) == pytest.approx(0.7)
+
+
+def test_what_was_not_measured_is_not_judged(results):
+    from verdicts import SECTIONS, verdicts
+
+    results.rows = results.rows[1:2]
+    results.rows.append(
+        {"section": "models", "cell": "K=100", "tool": "dm", "repeat": 0, "seconds": 1.0}
+    )
+    results.rows.append({"section": "warm-up", "cell": "map", "tool": "cold", "first_use": 1.0})
+    assert [line for section in SECTIONS for line in verdicts(results, section)] == []
