@@ -22,7 +22,9 @@ above 1 we are faster. Where a floor is an upper limit, the ratio is ours to the
 Seconds are of training alone, medians over repeats, tools taking turns; judging is outside the
 clock, and kernels were compiled and pools started by a small fit beforehand. Our seconds begin when
 `fit` is called, so they hold the reading of the matrix and the start; handing documents to tomotopy
-and gensim is not counted, nor are the checks of convergence of scikit-learn and enstop. All tools
+and gensim is not counted, nor are the checks of convergence of scikit-learn's LDA and of enstop.
+scikit-learn's NMF is taken up again every five passes and pays for a divergence each time, which is
+counted. Where our first snapshot is already below a target, its time is an upper limit. All tools
 have the same documents, alpha and gamma, and their components the same judge (`judge.py`). Between
 two snapshots the logarithm of the time is taken as linear in the quality. "at least": no peer got
 there in its time. Targets that are not given are the best peer's quality after half of its time and
