@@ -2,10 +2,11 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+PEERS := tomotopy gensim enstop
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: test demo lint bench clean
+.PHONY: test demo lint bench bench-short clean
 
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -19,8 +20,11 @@ lint: .venv/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/codespell
 
-bench: .venv/.installed
+bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
+
+bench-short: .venv/.installed-bench
+	$(BIN)/python benchmarks/run.py --short
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -40,3 +44,9 @@ $(BIN)/python:
 .venv/.installed-dev: pyproject.toml | $(BIN)/python
 	$(INSTALL) '.[dev]'
 	touch .venv/.installed .venv/.installed-test $@
+
+# A peer that cannot be installed here is left out of the benchmark, which says so.
+.venv/.installed-bench: pyproject.toml | $(BIN)/python
+	$(INSTALL) '.[bench]' || { $(INSTALL) . && for peer in $(PEERS); do \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check $$peer || echo "without $$peer"; done; }
+	touch .venv/.installed $@

@@ -1,239 +1,155 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time discan and scikit-learn side by side on one corpus, with one judge.
+"""Run discan and its peers side by side and report the ratios.
 
-Fits are interleaved (every tool once, then every tool again) and medians are taken, so that a busy
-machine disturbs all alike; read the ratios, not the seconds. A pass of scikit-learn's LDA iterates
-up to 100 times on each document, a pass of the others once, so those make five times as many. What
-a pass does still differs from tool to tool: seconds and perplexity belong together.
+    python benchmarks/run.py                      the full form, an hour or more
+    python benchmarks/run.py --short              three minutes
+    python benchmarks/run.py --only quality --components 100 --threads 1
+    python benchmarks/run.py --resume             go on with today's results, skip what is there
+    python benchmarks/run.py --report             write the report again, measure nothing
 
-    python benchmarks/run.py [--data 20news-bydate.tar.gz] [--components 20] [--passes 10]
+Tools take turns and medians are taken, so that a busy machine disturbs all alike. Every
+measurement is written to results.json at once; the report is made from that file.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
-import importlib
-import inspect
-import os
-import pkgutil
-import platform
-import statistics
-import sys
-import tarfile
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numba
-import numpy as np
-import sklearn
-from judge import perplexity, unigram
-from sklearn.decomposition import NMF as SklearnNMF
-from sklearn.decomposition import LatentDirichletAllocation
-from sklearn.feature_extraction.text import CountVectorizer
+import answers
+import corpora
+import footprint
+import races
+import rates
+import report
+import tools
+from store import Results, machine
 
-import discan
-
-ALPHA, GAMMA = 0.1, 0.01
-ARCHIVE = "20news-bydate.tar.gz"
-LIGHT = 5  # light passes for each heavy one
-LONGEST_WORD = 40  # a line with a longer one is an encoded attachment
+RACES = ("quality", "alpha", "variational", "kl")
+RATES = ("sampler", "threads", "schedule", "models", "gibbs", "growth")
+# In this order: what takes long and may be cut off comes last.
+SECTIONS = ("warm-up", "memory", "sampler", "models", "gibbs", "threads", "transform", "growth",
+            "quality", "kl", "variational", "schedule", "online", "alpha")  # fmt: skip
+SHORT_SECTIONS = ("quality", "kl", "variational", "sampler", "transform", "growth", "models",
+                  "gibbs", "memory", "threads", "warm-up", "schedule", "online")  # fmt: skip
+SHORT_DOCUMENTS = 3000
+CLOCKS = {"wall": time.perf_counter, "process": time.process_time}
+MINUTES = {"full": 90.0, "short": 2.6}
 
 
 def main() -> None:
-    """Run the comparison and print the table."""
+    """Measure what is asked for, and write the report."""
     options = _options()
-    name, texts = _texts(options.data)
-    train, test = _counts(texts, options.documents)
-    print(
-        f"{name}: {train.shape[0]:,} documents to fit, {test.shape[0]:,} held out, "
-        f"{train.shape[1]:,} words, {int(train.sum()):,} tokens\n"
-        f"{options.components} components, alpha {ALPHA}, gamma {GAMMA}, "
-        f"{options.passes} heavy or {LIGHT * options.passes} light passes, "
-        f"{options.threads} thread(s), median of {options.repeats}\n{_machine()}\n",
-        flush=True,
-    )
-    tools = _tools(options.components, options.passes, options.threads)
-    for fit in tools.values():  # compile and warm up
-        fit(train[:50], 0)
-    seconds: dict[str, list[float]] = {tool: [] for tool in tools}
-    quality: dict[str, list[float]] = {tool: [] for tool in tools}
-    for seed in range(options.repeats):
-        for tool, fit in tools.items():
-            began = time.perf_counter()
-            components = fit(train, seed)
-            seconds[tool].append(time.perf_counter() - began)
-            quality[tool].append(perplexity(components, test, ALPHA))
-    _print_table(seconds, quality, unigram(train, test))
+    folder = options.output
+    path = folder / "results.json"
+    if options.report:
+        report.write(Results.read(path), folder)
+        return
+    form = "short" if options.short else "full"
+    about = {
+        **machine(), "form": form, "clock": options.clock, "versions": tools.versions(),
+        "missing": tools.missing(),
+    }  # fmt: skip
+    minutes = options.minutes or MINUTES[form]
+    results = Results(path, about, options.resume, 60.0 * minutes)
+    for section in SHORT_SECTIONS if options.short else SECTIONS:
+        if section in options.only:
+            _run(section, options, results)
+            report.write(results, folder)
+    results.write()
+    report.write(results, folder)
+    print(f"Report: {folder / 'report.md'}")
 
 
-# ---- the tools ----
-
-
-def _tools(n_components: int, passes: int, threads: int) -> dict[str, Callable[..., Any]]:
-    """Functions of (counts, seed) that return components (K, J); peers first in each family."""
-
-    def ours(estimator: Any, **options: Any) -> Callable[..., Any]:
-        def fit(counts: Any, seed: int) -> Any:
-            model = estimator(
-                n_components, max_iter=LIGHT * passes, tol=0.0, n_jobs=threads, random_state=seed,
-                progress=False, **options,
-            )  # fmt: skip
-            return model.fit(counts).components_
-
-        return fit
-
-    def sklearn_lda(counts: Any, seed: int) -> Any:
-        model = LatentDirichletAllocation(
-            n_components, doc_topic_prior=ALPHA, topic_word_prior=GAMMA, max_iter=passes,
-            learning_method="batch", n_jobs=threads, random_state=seed,
-        )  # fmt: skip
-        return model.fit(counts).components_
-
-    def sklearn_nmf(counts: Any, seed: int) -> Any:
-        model = SklearnNMF(
-            n_components, beta_loss="kullback-leibler", solver="mu", init="random",
-            max_iter=LIGHT * passes, tol=0.0, random_state=seed,
-        )  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", sklearn.exceptions.ConvergenceWarning)
-            return model.fit(counts.astype(np.float64)).components_
-
-    priors = {"alpha": ALPHA, "gamma": GAMMA}
-    return {
-        "scikit-learn LDA, batch variational": sklearn_lda,
-        "discan LDA, variational": ours(discan.LDA, **priors),
-        "discan LDA, map": ours(discan.LDA, algorithm="map", **priors),
-        "discan LDA, collapsed": ours(discan.LDA, algorithm="collapsed", **priors),
-        "scikit-learn NMF, KL, mu": sklearn_nmf,
-        "discan NMF": ours(discan.NMF),
-    }
-
-
-def _print_table(
-    seconds: dict[str, list[float]], quality: dict[str, list[float]], baseline: float
-) -> None:
-    """One line a tool; ratios are to the scikit-learn line above it, above 1 is faster."""
-    print(f"{'':<38}{'seconds':>9}{'times faster':>14}{'perplexity':>12}{'ratio':>8}")
-    peer_seconds = peer_quality = float("nan")
-    for tool in seconds:
-        took, judged = statistics.median(seconds[tool]), statistics.median(quality[tool])
-        if tool.startswith("scikit-learn"):
-            peer_seconds, peer_quality = took, judged
-        print(
-            f"{tool:<38}{took:>9.2f}{peer_seconds / took:>14.1f}{judged:>12.0f}"
-            f"{judged / peer_quality:>8.3f}"
+def _run(section: str, options: argparse.Namespace, results: Results) -> None:
+    if section in RACES:
+        few = options.short and section in ("kl", "variational")
+        components = options.components[:1] if few else options.components
+        for cell in races.cells(
+            section, options.corpora, components, options.threads, not options.short
+        ):
+            cell = replace(cell, repeats=options.repeats or cell.repeats)
+            races.run(cell, _corpus(cell.corpus, options), results, CLOCKS[options.clock])
+    elif section in RATES:
+        sizes = replace(
+            rates.SHORT if options.short else rates.FULL,
+            components=tuple(options.components),
+            threads=tuple(options.threads),
         )
-    print(f"{'unigram':<38}{'':>9}{'':>14}{baseline:>12.0f}")
-    print(
-        "\nTimes faster and ratio of perplexity: against the scikit-learn line above, in this run."
-    )
+        chains = [
+            replace(rate, repeats=options.repeats or rate.repeats)
+            for rate in rates.plan(section, sizes)
+        ]
+        rates.run(chains, _corpus(options.corpora[0], options), results, CLOCKS[options.clock])
+    else:
+        _run_other(section, options, results)
 
 
-# ---- the corpus ----
+def _run_other(section: str, options: argparse.Namespace, results: Results) -> None:
+    short, first = options.short, options.corpora[0]
+    repeats = options.repeats or (1 if short else 3)
+    if section == "warm-up":
+        algorithms = ("default",) if short else ("default", "collapsed")
+        footprint.measure_warm_up(results, algorithms, repeats)
+    elif section == "memory":
+        documents = SHORT_DOCUMENTS if short else 0
+        components = [100] if short else [20, 100, 1000]
+        footprint.measure_memory(results, first, components, documents)
+    elif section == "transform":
+        components = [20] if short else [20, 100]
+        clock = CLOCKS[options.clock]
+        answers.measure_transform(results, _corpus(first, options), components, repeats, clock)
+    elif section == "online":
+        size = (20, 5000, 5.0) if short else (100, 100_000, 150.0)
+        answers.measure_online(results, _corpus(first, options), *size)
+
+
+def _corpus(name: str, options: argparse.Namespace) -> corpora.Counts:
+    if name not in options.loaded:
+        whole = corpora.load(name)
+        options.loaded[name] = whole.first(SHORT_DOCUMENTS) if options.short else whole
+        print(options.loaded[name], flush=True)
+    return options.loaded[name]
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--data", type=Path, help=f"path of {ARCHIVE}")
-    parser.add_argument("--components", type=int, default=20)
-    parser.add_argument("--passes", type=int, default=10)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--documents", type=int, default=3000, help="at most; 0 takes all")
-    return parser.parse_args()
-
-
-def _texts(data: Path | None) -> tuple[str, list[str]]:
-    """Read 20 newsgroups if it is there, else the standard library's docstrings."""
-    if data is not None and not data.is_file():
-        sys.exit(f"--data {data}: no such file; give the path of {ARCHIVE}")
-    archive = data or _find_archive()
-    if archive is None:
-        return "Docstrings of the Python standard library", list(_docstrings())
-    return "20 newsgroups", list(_messages(archive))
-
-
-def _find_archive() -> Path | None:
-    """Look in $DISCAN_DATA, then beside the repository."""
-    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
-    given = os.environ.get("DISCAN_DATA")
-    for root in ([Path(given)] if given else []) + [shared]:
-        for path in (root, root / ARCHIVE, root / "20news-bydate" / ARCHIVE):
-            if path.is_file():
-                return path
-    return None
-
-
-def _messages(archive: Path) -> Iterator[str]:
-    """Yield the text of each message, without its headers."""
-    with tarfile.open(archive) as tar:
-        for member in tar:  # in the order of the archive: it cannot be read backwards
-            stream = tar.extractfile(member)
-            if stream is not None:
-                body = stream.read().decode("latin-1").partition("\n\n")[2]
-                yield "\n".join(line for line in body.splitlines() if not _encoded(line))
-
-
-def _encoded(line: str) -> bool:
-    return max(map(len, line.split()), default=0) > LONGEST_WORD
-
-
-def _docstrings() -> Iterator[str]:
-    """Yield docstrings of modules, classes and functions, each once, in order of name."""
-    seen: set[str] = set()
-    for module in sorted(pkgutil.iter_modules(), key=lambda module: module.name):
-        if module.name not in sys.stdlib_module_names or module.name in ("antigravity", "this"):
-            continue
-        try:
-            loaded = importlib.import_module(module.name)
-        except Exception:  # a module of another platform
-            continue
-        things = [loaded]
-        for _, value in sorted(vars(loaded).items()):
-            if inspect.isclass(value) or inspect.isroutine(value):
-                things.append(value)
-            if inspect.isclass(value):
-                things += [member for _, member in sorted(vars(value).items())]
-        for thing in things:
-            text = getattr(thing, "__doc__", None)
-            if isinstance(text, str) and len(text) > 80 and text not in seen:
-                seen.add(text)
-                yield text
-
-
-def _counts(texts: list[str], n_documents: int) -> tuple[Any, Any]:
-    """Shuffle the documents, count their words, hold out a tenth."""
-    order = np.random.default_rng(0).permutation(len(texts))
-    if n_documents:
-        order = order[:n_documents]
-    vectorizer = CountVectorizer(
-        min_df=3, max_df=0.5, stop_words="english", token_pattern=r"(?u)\b[^\W\d_]{2,}\b"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    n_test = len(order) // 10
-    test, train = order[:n_test], order[n_test:]
-    fitted = vectorizer.fit_transform([texts[i] for i in train])
-    held_out = vectorizer.transform([texts[i] for i in test])
-    return fitted[fitted.sum(axis=1).A1 > 0], held_out
-
-
-def _machine() -> str:
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        lines = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
-        model = lines[0].partition(":")[2].strip() if lines else model
-    versions = (
-        f"discan {discan.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, numba {numba.__version__}"
+    parser.add_argument("--short", action="store_true", help="small corpus, few cells")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
+    parser.add_argument("--components", nargs="+", type=int)
+    parser.add_argument("--threads", nargs="+", type=int)
+    parser.add_argument("--corpora", nargs="+", choices=("newsgroups", "debian", "docstrings"))
+    parser.add_argument("--repeats", type=int, help="of each measurement")
+    parser.add_argument(
+        "--clock", choices=sorted(CLOCKS), default="wall",
+        help="'process': on a busy machine, for one thread only",
+    )  # fmt: skip
+    parser.add_argument("--minutes", type=float, help="begin nothing new after so long")
+    parser.add_argument("--output", type=Path, help="folder of results and report")
+    parser.add_argument("--resume", action="store_true", help="keep what was measured")
+    parser.add_argument("--report", action="store_true", help="measure nothing")
+    options = parser.parse_args()
+    options.components = options.components or (
+        [20, 100] if options.short else [20, 100, 500, 1000]
     )
-    return (
-        f"{datetime.date.today()}, {model}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}\n{versions}"
-    )
+    options.threads = options.threads or ([1] if options.short else [1, 2])
+    if options.clock == "process" and options.threads != [1]:
+        parser.error("--clock process adds up all threads; give --threads 1 with it")
+    if options.repeats is not None and options.repeats < 1:
+        parser.error("--repeats must be at least 1")
+    wanted = options.corpora or (["newsgroups"] if options.short else ["newsgroups", "debian"])
+    options.corpora = list(dict.fromkeys(corpora.available(name) for name in wanted))
+    if options.output is None:
+        today = datetime.date.today().isoformat()
+        form = "-short" if options.short else ""
+        options.output = Path(__file__).parent / "results" / f"{today}{form}"
+    options.loaded = {}
+    return options
 
 
 if __name__ == "__main__":

@@ -70,14 +70,14 @@ class Gibbs(Sampler):
         lane: Stats,
     ) -> None:  # fmt: skip
         """Draw scores and splits of the block's documents."""
-        if lane.loading_counts is None:
+        if lane.loading_sums is None:
             counts = params.loading_counts
             assert counts is not None
-            lane.loading_counts = np.zeros(counts.shape, counts.dtype)
+            lane.loading_sums = np.zeros(counts.shape, counts.dtype)
         log_fit, log_factor = np.empty((2, block.stop - block.start))
         sweep(
             block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
-            state.component_counts, state.scores, lane.loading_counts, log_fit, log_factor,
+            state.component_counts, state.scores, lane.loading_sums, log_fit, log_factor,
             *clock, block.start,
         )  # fmt: skip
         lengths = state.component_counts.sum(axis=1)
@@ -90,8 +90,8 @@ class Gibbs(Sampler):
 
     def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
         """Take over the counts; the loadings are drawn after the hyperparameters."""
-        assert stats.loading_counts is not None
-        return self._with_counts(params, stats.loading_counts)
+        assert stats.loading_sums is not None
+        return self._with_counts(params, stats.loading_sums)
 
     def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
         """Draw the hyperparameters with the loadings integrated out, then the loadings."""

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New documents (transform) and documents that stream past (online)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import judge
+import numba
+import numpy as np
+import tools
+from corpora import Counts, synthetic
+from curves import Watch
+from scipy import sparse
+from store import Results, Row
+from tools import Task
+
+import discan
+from discan.algorithms import Variational
+
+__all__ = ["measure_online", "measure_transform", "settled"]
+
+TOLERANCES = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7)  # of scikit-learn; 1e-3 is its default
+LENGTH = 40.0  # tokens of a synthetic document
+SETTLE_STEPS = 5000
+
+
+def measure_transform(
+    results: Results, corpus: Counts, components: list[int], repeats: int,
+    clock: Callable[[], float],
+) -> None:  # fmt: skip
+    """Time the proportions of new documents, and say how far from settled they are.
+
+    Both tools solve the same problem, given components as points: a_k <- alpha + sum_j w_j R_jk
+    with exp(digamma(a)) as weights. Each answer is compared with the fixed point that it leads to.
+    """
+    ways = {"scikit-learn LDA": _sklearn_transform, "discan": _our_transform}
+    for n_components in components:
+        given = _components(corpus, n_components), corpus.test, corpus.alpha(n_components)
+        for repeat in range(repeats):
+            for tool, transform in ways.items():
+                results.measure(
+                    "transform", f"K={n_components}, {corpus.test.shape[0]} documents", tool,
+                    repeat, partial(_time_transform, transform, *given, clock),
+                    peer=tool != "discan", default=tool == "discan",
+                )  # fmt: skip
+
+
+def measure_online(
+    results: Results, corpus: Counts, n_components: int, n_documents: int, seconds: float
+) -> None:
+    """Fit synthetic documents in two online passes, and in batches until that no longer helps."""
+    task: list[Task] = []
+
+    def data() -> Task:
+        if not task:
+            task.append(_synthetic_task(corpus, n_components, n_documents))
+        return task[0]
+
+    batch = tools.ours("batch", algorithm="variational")
+    online = tools.ours("online", algorithm=Variational(online=True), max_iter=2, tol=0.0)
+    for tool in (batch, online):
+
+        def work(tool: tools.Tool = tool) -> Row:
+            test, alpha = data().corpus.test, data().alpha
+            watch = Watch(
+                lambda answer: judge.perplexity(answer.components(), test, alpha), seconds,
+                spacing=1.0 if tool is online else 1.3,
+            )  # fmt: skip
+            tool.fit(data(), watch)
+            return {"points": watch.points}
+
+        results.measure(
+            "online", f"K={n_components}, {n_documents:,} documents", tool.name, 0, work
+        )
+
+
+@numba.njit
+def settled(shape, loadings, indptr, words, counts, alpha, steps):  # type: ignore[no-untyped-def]
+    """Go on with fixed-point steps of each row of ``shape``, in place, until nothing moves."""
+    n_components = loadings.shape[1]
+    weights, gained = np.empty(n_components), np.empty(n_components)
+    for i in range(shape.shape[0]):
+        for _ in range(steps):
+            for k in range(n_components):
+                weights[k] = np.exp(_digamma(shape[i, k]))
+            gained[:] = 0.0
+            for t in range(indptr[i], indptr[i + 1]):
+                row = loadings[words[t]]
+                share = counts[t] / max(np.dot(weights, row), 1e-300)
+                for k in range(n_components):
+                    gained[k] += share * row[k]
+            moved = 0.0
+            for k in range(n_components):
+                new = alpha + weights[k] * gained[k]
+                moved = max(moved, abs(new - shape[i, k]))
+                shape[i, k] = new
+            if moved < 1e-7:
+                break
+
+
+@numba.njit
+def _digamma(x):  # type: ignore[no-untyped-def]
+    """Recurrence up to 6, then the asymptotic series."""
+    value = 0.0
+    while x < 6.0:
+        value -= 1.0 / x
+        x += 1.0
+    square = 1.0 / (x * x)
+    series = square * (1.0 / 12 - square * (1.0 / 120 - square * (1.0 / 252 - square / 240)))
+    return value + np.log(x) - 0.5 / x - series
+
+
+def _time_transform(
+    transform: Any, components: Any, documents: Any, alpha: float, clock: Callable[[], float]
+) -> Row:
+    """Seconds and distance of every answer that a tool gives."""
+    transform(components, documents[:50], alpha, clock)  # warms it up
+    found = transform(components, documents, alpha, clock)
+    return {
+        "points": [
+            (seconds, tolerance, _distance(answer, components, documents, alpha))
+            for seconds, tolerance, answer in found
+        ]
+    }
+
+
+def _distance(answer: Any, components: Any, documents: Any, alpha: float) -> float:
+    """Mean over documents of the L1 distance of proportions from where they would settle."""
+    lengths = np.asarray(documents.sum(axis=1)).reshape(-1, 1)
+    shape = np.ascontiguousarray(answer * (lengths + alpha * len(components)))
+    matrix = sparse.csr_array(documents)
+    settled(
+        shape, np.ascontiguousarray(components.T), matrix.indptr, matrix.indices,
+        matrix.data.astype(np.float64), alpha, SETTLE_STEPS,
+    )  # fmt: skip
+    final = shape / shape.sum(axis=1, keepdims=True)
+    return max(float(np.abs(answer - final).sum(axis=1).mean()), 1e-12)
+
+
+def _sklearn_transform(components: Any, documents: Any, alpha: float, clock: Any) -> list[Any]:
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    found = []
+    for tolerance in TOLERANCES:
+        model = LatentDirichletAllocation(
+            len(components), doc_topic_prior=alpha, mean_change_tol=tolerance,
+            max_doc_update_iter=100 if tolerance >= 1e-3 else 5000,
+        )  # fmt: skip
+        model._init_latent_vars(components.shape[1], dtype=np.float64)
+        model.n_features_in_ = components.shape[1]
+        model.components_ = model.exp_dirichlet_component_ = components
+        matrix = documents.astype(np.float64)
+        began = clock()
+        answer = model.transform(matrix)
+        found.append((clock() - began, tolerance, answer))
+    return found
+
+
+def _our_transform(components: Any, documents: Any, alpha: float, clock: Any) -> list[Any]:
+    model = discan.DCA.from_components(components, alpha=alpha, algorithm="variational")
+    began = clock()
+    answer = model.transform(documents)
+    return [(clock() - began, 0.0, answer)]
+
+
+def _components(corpus: Counts, n_components: int) -> Any:
+    """Components of a short fit."""
+    model = discan.DCA(
+        n_components, algorithm="map", alpha=corpus.alpha(n_components), gamma=0.01, max_iter=15,
+        random_state=0, progress=False,
+    )  # fmt: skip
+    return model.fit(corpus.train).components_
+
+
+def _synthetic_task(corpus: Counts, n_components: int, n_documents: int) -> Task:
+    rows = _components(corpus, n_components)
+    alpha = corpus.alpha(n_components)
+    train = synthetic(rows, n_documents, LENGTH, alpha, seed=1)
+    test = synthetic(rows, 500, LENGTH, alpha, seed=2)
+    return Task(Counts("synthetic", train, test), n_components, 1)

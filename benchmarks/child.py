@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What must be measured in a process of its own: memory, and the first seconds of a session.
+
+    python benchmarks/child.py first ALGORITHM
+    python benchmarks/child.py memory TOOL CORPUS K DOCUMENTS
+
+Each prints one line of JSON. The memory is the growth of the peak resident set during a fit, above
+what was resident with the corpus in the tool's hands, after one such fit (so that compiled code is
+not counted).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+PASSES = 3
+
+
+def main() -> None:
+    """Measure one thing and print it."""
+    what, *rest = sys.argv[1:]
+    found = first(*rest) if what == "first" else memory(*rest)
+    print(json.dumps(found))
+
+
+def first(algorithm: str) -> dict[str, float]:
+    """Seconds from before the import to the import, the first cycle, and the end of a first use."""
+    began = time.perf_counter()
+    import discan
+
+    imported = time.perf_counter()
+    import numpy as np
+
+    ticks: list[float] = []
+    counts = np.random.default_rng(0).poisson(0.3, (200, 100))
+    options = {} if algorithm == "default" else {"algorithm": algorithm}
+    model = discan.DCA(
+        5, max_iter=30, random_state=0, progress=False,
+        callback=lambda run: ticks.append(time.perf_counter()), **options,
+    )  # fmt: skip
+    model.fit(counts)
+    model.transform(counts[:5])
+    used = time.perf_counter()
+    return {"import": imported - began, "first_cycle": ticks[0] - began, "first_use": used - began}
+
+
+def memory(tool: str, corpus_name: str, n_components: str, n_documents: str) -> dict[str, float]:
+    """Peak growth of the resident set in bytes."""
+    import corpora
+    from tools import Task
+
+    corpus = corpora.load(corpus_name).first(int(n_documents))
+    task = Task(corpus, int(n_components), 1)
+    fit = _fits()[tool]
+    ready = fit(task)
+    ready()
+    _tidy()
+    before = _status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    ready()
+    n_documents_kept, n_words = corpus.train.shape
+    return {
+        "bytes": float(_status("VmHWM") - before),
+        "tokens": corpus.tokens,
+        "documents": n_documents_kept,
+        "words": n_words,
+        "components": task.n_components,
+    }
+
+
+def _fits() -> dict[str, Any]:
+    """Functions of a task that hand over the corpus and return the fit, yet to be called."""
+    import peers
+    import tools
+    from sklearn.base import clone
+
+    import discan
+
+    def ours(**options: Any) -> Any:
+        def ready(task: tools.Task) -> Any:
+            corpus = discan.Corpus(task.corpus.train)
+            model = discan.DCA(
+                task.n_components, alpha=task.alpha, gamma=task.gamma, random_state=0,
+                progress=False, callback=lambda run: run.cycle >= PASSES, **options,
+            )  # fmt: skip
+            return lambda: _nothing(clone(model).fit(corpus))
+
+        return ready
+
+    def tomotopy(task: tools.Task) -> Any:
+        def fit() -> None:
+            peers.tomotopy_model(task).train(PASSES, workers=1)
+
+        return fit
+
+    def sklearn(task: tools.Task) -> Any:
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        matrix = task.corpus.train.astype(float)
+        model = LatentDirichletAllocation(task.n_components, max_iter=PASSES)
+        return lambda: _nothing(clone(model).fit(matrix))
+
+    return {
+        "discan, default": ours(),
+        "discan, collapsed": ours(algorithm="collapsed"),
+        "tomotopy": tomotopy,
+        "scikit-learn LDA": sklearn,
+    }
+
+
+def _nothing(fitted: Any) -> None:
+    """Let go of what was fitted."""
+
+
+def _status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {field} in /proc/self/status")
+
+
+def _tidy() -> None:
+    """Give back what was freed, so that it does not hide what comes."""
+    gc.collect()
+    try:
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError):
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The corpora of the benchmark: real text counted the same way for every tool, and copies of it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import tarfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from discan.data.datasets import load_docstrings
+
+__all__ = [
+    "SOURCES",
+    "Counts",
+    "available",
+    "count",
+    "families",
+    "find",
+    "load",
+    "replicate",
+    "synthetic",
+]
+
+SOURCES = {"newsgroups": "20news-bydate.tar.gz", "debian": "debian_descriptions.tsv.gz"}
+CACHE = Path(__file__).parent / ".cache"
+
+LONGEST_WORD = 40  # characters; a line with a longer one is an encoded attachment
+LARGEST_FAMILY = 200  # packages; a larger one ("python3") is a language, not a project
+HELD_OUT = 1000  # documents, at most a tenth
+
+_QUOTED = re.compile(r"\s*[>|]|.*(?:In article|writes:|wrote:)")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Documents to fit and documents held out.
+
+    Attributes
+    ----------
+    name : str
+    train, test : (I, J) sparse matrices
+        Whole counts, documents in random order; every word occurs in ``train``.
+    alpha_rule : str
+        "fixed": 0.1 whatever K; "shared": 5 / K.
+    """
+
+    name: str
+    train: Any
+    test: Any
+    alpha_rule: str = "fixed"
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens to fit."""
+        return int(self.train.sum())
+
+    @property
+    def judged(self) -> Any:
+        """Held-out documents that the judge folds in: every other one, to save time."""
+        return self.test[::2]
+
+    def alpha(self, n_components: int) -> float:
+        """Dirichlet parameter of the proportions that all tools are given."""
+        return 0.1 if self.alpha_rule == "fixed" else 5.0 / n_components
+
+    def first(self, n_documents: int) -> Counts:
+        """The same with fewer documents to fit, and no word that they lack."""
+        if not 0 < n_documents < self.train.shape[0]:
+            return self
+        return _without_lost_words(replace(self, train=self.train[:n_documents]))
+
+    def __str__(self) -> str:
+        """Say how large it is."""
+        return (
+            f"{self.name}: {self.train.shape[0]:,} documents, {self.train.shape[1]:,} words, "
+            f"{self.tokens:,} tokens; {self.test.shape[0]:,} documents held out"
+        )
+
+
+def load(name: str) -> Counts:
+    """Load "newsgroups", "debian" or "docstrings"; what is not on this machine is docstrings.
+
+    The counts are kept in a folder beside this file, because cutting up text takes a while.
+    """
+    path = find(SOURCES[name]) if name in SOURCES else None
+    if path is None:
+        return _docstrings()
+    rules = zlib.crc32(Path(__file__).read_bytes())  # other rules, other counts
+    kept = CACHE / f"{name}-{rules:08x}.npz"
+    if not kept.exists():
+        corpus = _newsgroups(path) if name == "newsgroups" else _debian(path)
+        CACHE.mkdir(exist_ok=True)
+        matrix = sparse.vstack([corpus.train, corpus.test], format="csr")
+        np.savez(
+            kept, data=matrix.data, indices=matrix.indices, indptr=matrix.indptr,
+            shape=matrix.shape, n_train=corpus.train.shape[0], rule=corpus.alpha_rule,
+            title=corpus.name,
+        )  # fmt: skip
+    with np.load(kept) as file:
+        matrix = sparse.csr_matrix(
+            (file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"])
+        )
+        n_train = int(file["n_train"])
+        return Counts(str(file["title"]), matrix[:n_train], matrix[n_train:], str(file["rule"]))
+
+
+def available(name: str) -> str:
+    """The corpus itself if it is on this machine, else "docstrings"."""
+    return name if name in SOURCES and find(SOURCES[name]) else "docstrings"
+
+
+def find(file_name: str) -> Path | None:
+    """Look for a file in $DISCAN_DATA, then beside the repository, and one folder deeper."""
+    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
+    given = os.environ.get("DISCAN_DATA")
+    for root in ([Path(given)] if given else []) + [shared]:
+        for path in [root, root / file_name, *sorted(root.glob(f"*/{file_name}"))]:
+            if path.is_file() and path.name == file_name:
+                return path
+    return None
+
+
+def count(
+    name: str, texts: list[str], held_out: np.ndarray, rule: str = "fixed", **options: Any
+) -> Counts:
+    """Count words, documents in random order.
+
+    Parameters
+    ----------
+    texts : list of str
+    held_out : (I,) array of bool
+        Documents that are kept from the fit.
+    **options
+        Of ``CountVectorizer``: ``min_df``, ``max_df``.
+    """
+    vectorizer = CountVectorizer(
+        stop_words="english", token_pattern=r"(?u)\b[a-z]{3,}\b", dtype=np.int32, **options
+    )
+    counts = vectorizer.fit_transform(texts)
+    order = np.random.default_rng(0).permutation(len(texts))
+    order = order[np.asarray(counts.sum(axis=1)).ravel()[order] > 0]
+    test = order[held_out[order]]
+    train = order[~held_out[order]]
+    return _without_lost_words(Counts(name, counts[train], counts[test], rule))
+
+
+def families(names: list[str]) -> list[str]:
+    """Name the family of each package, so that siblings can be kept together.
+
+    It is the first word of the name without its version, or the first two words where the first is
+    shared by very many.
+    """
+    words = [re.split(r"[-.+]", name) for name in names]
+    heads = [parts[0].rstrip("0123456789") or parts[0] for parts in words]
+    sizes = Counter(heads)
+    return [
+        head if sizes[head] <= LARGEST_FAMILY else "-".join([head, *parts[1:2]])
+        for head, parts in zip(heads, words, strict=True)
+    ]
+
+
+def replicate(corpus: Counts, n_tokens: int) -> Counts:
+    """Repeat or cut the documents until there are about so many tokens."""
+    copies, rest = divmod(n_tokens, corpus.tokens)
+    ends = np.cumsum(np.asarray(corpus.train.sum(axis=1)).ravel())
+    part = corpus.train[: int(np.searchsorted(ends, rest))]
+    whole = sparse.vstack([corpus.train] * copies + [part], format="csr")
+    return replace(corpus, name=f"{corpus.name}, repeated", train=whole)
+
+
+def synthetic(components: Any, n_documents: int, length: float, alpha: float, seed: int) -> Any:
+    """Draw documents of the Dirichlet-multinomial model, (I, J) sparse.
+
+    Parameters
+    ----------
+    components : (K, J) array
+        Rows sum to 1.
+    length : float
+        Mean number of tokens, Poisson.
+    """
+    rng = np.random.default_rng(seed)
+    n_components, n_words = components.shape
+    lengths = rng.poisson(length, n_documents)
+    proportions = rng.dirichlet(np.full(n_components, alpha), n_documents)
+    split = rng.multinomial(lengths, proportions)
+    rows, columns = [], []
+    for k, row in enumerate(np.cumsum(components, axis=1)):
+        rows.append(np.repeat(np.arange(n_documents, dtype=np.int32), split[:, k]))
+        drawn = np.searchsorted(row, rng.random(len(rows[-1])) * row[-1])
+        columns.append(np.minimum(drawn, n_words - 1).astype(np.int32))
+    where = np.concatenate(rows), np.concatenate(columns)
+    ones = np.ones(len(where[0]), dtype=np.int32)
+    return sparse.csr_matrix((ones, where), shape=(n_documents, n_words), dtype=np.int32)
+
+
+# ---- where the text comes from ----
+
+
+def _newsgroups(archive: Path) -> Counts:
+    """Messages without headers, quotations and attachments."""
+    texts = list(_messages(archive))
+    held_out = np.zeros(len(texts), dtype=bool)
+    held_out[np.random.default_rng(1).choice(len(texts), HELD_OUT, replace=False)] = True
+    return count("20 newsgroups", texts, held_out, min_df=4, max_df=0.15)
+
+
+def _messages(archive: Path) -> Iterator[str]:
+    with tarfile.open(archive) as tar:
+        for member in tar:  # in the order of the archive: it cannot be read backwards
+            stream = tar.extractfile(member)
+            if stream is not None:
+                body = stream.read().decode("latin-1").partition("\n\n")[2]
+                yield "\n".join(line for line in body.splitlines() if not _dropped(line))
+
+
+def _dropped(line: str) -> bool:
+    return bool(_QUOTED.match(line)) or max(map(len, line.split()), default=0) > LONGEST_WORD
+
+
+def _debian(table: Path) -> Counts:
+    """Package descriptions, each once; families of packages are held out as a whole."""
+    with gzip.open(table, "rt", encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").split("\t", 2) for line in lines]
+    texts: dict[str, str] = {}
+    for _, package, text in rows:
+        texts.setdefault(text, package)
+    names = families(list(texts.values()))
+    distinct = sorted(set(names))
+    n_held_out = len(distinct) * HELD_OUT // len(names)
+    chosen = set(np.random.default_rng(1).permutation(distinct)[:n_held_out])
+    held_out = np.array([name in chosen for name in names])
+    return count("Debian descriptions", list(texts), held_out, "shared", min_df=5, max_df=0.15)
+
+
+def _docstrings() -> Counts:
+    """Docstrings of the standard library of the Python that runs this."""
+    corpus = load_docstrings("functions").corpus
+    matrix = sparse.csr_matrix(
+        (corpus.counts, corpus.words, corpus.indptr), shape=(corpus.n_documents, corpus.n_words)
+    ).astype(np.int32)
+    order = np.random.default_rng(0).permutation(matrix.shape[0])
+    n_test = min(HELD_OUT, len(order) // 10)
+    parts = matrix[order[n_test:]], matrix[order[:n_test]]
+    return _without_lost_words(Counts("Python docstrings", *parts))
+
+
+def _without_lost_words(corpus: Counts) -> Counts:
+    kept = np.asarray(corpus.train.sum(axis=0)).ravel() > 0
+    return replace(corpus, train=corpus.train[:, kept], test=corpus.test[:, kept])

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a tool is, a function that fits and lets a watch look on; and ours."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from corpora import Counts
+from curves import Answer, Watch
+
+import discan
+
+__all__ = ["ENDLESS", "PEERS", "Task", "Tool", "missing", "ours", "versions"]
+
+PEERS = ("tomotopy", "gensim", "scikit-learn", "enstop")
+MODULES = {"scikit-learn": "sklearn"}
+ENDLESS = 1_000_000  # passes; the watch says when to stop
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted, the same for every tool."""
+
+    corpus: Counts
+    n_components: int
+    threads: int
+    gamma: float = 0.01
+    seed: int = 0
+
+    @property
+    def alpha(self) -> float:
+        """Dirichlet parameter of the proportions."""
+        return self.corpus.alpha(self.n_components)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A way to fit: ``fit(task, watch)`` calls ``watch.lap`` after each pass until it is over.
+
+    ``package`` is the package to be installed, None for our own.
+    """
+
+    name: str
+    fit: Callable[[Task, Watch], None]
+    package: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def missing() -> list[str]:
+    """Peers that are not installed."""
+    return [name for name in PEERS if importlib.util.find_spec(MODULES.get(name, name)) is None]
+
+
+def versions() -> dict[str, str]:
+    """Versions of the peers and of what all of them stand on."""
+    names = [name for name in ("discan", *PEERS, "numpy", "numba") if name not in missing()]
+    return {name: importlib.metadata.version(name) for name in names}
+
+
+def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any) -> Tool:
+    """Fit with an estimator of ours; its seconds include reading the matrix and the start."""
+
+    def fit(task: Task, watch: Watch) -> None:
+        def after_cycle(run: Any) -> bool:
+            return watch.lap(
+                run.cycle,
+                Answer(
+                    lambda: run.algorithm.mean_loadings(run.params).T,
+                    lambda: _scores(run, task.corpus.train),
+                    (lambda: run.params.model.alpha) if "learn" in options else None,
+                ),
+            )
+
+        values = {"alpha": task.alpha, "gamma": task.gamma} if priors else {}
+        model = getattr(discan, estimator)(
+            task.n_components, n_jobs=task.threads, random_state=task.seed, progress=False,
+            callback=after_cycle, **values, **options,
+        )  # fmt: skip
+        watch.start()
+        model.fit(task.corpus.train)
+        watch.stop()
+
+    return Tool(name, fit, options=options)
+
+
+def _scores(run: Any, counts: Any) -> Any:
+    """Scores on the scale of the counts; proportions are multiplied by the length."""
+    scores = run.result().scores
+    if run.params.model.normalised:
+        scores = scores * np.asarray(counts.sum(axis=1)).reshape(-1, 1)
+    return scores

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Floors: what each section must reach, read off the measurements."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from curves import Race, best_value, race
+from footprint import allowed_bytes
+from rates import FLOORS
+from store import Results, Row
+
+__all__ = ["SECTIONS", "Verdict", "curves_of", "slope", "targets_of", "verdicts"]
+
+# Section: its title, and what the two columns of figures are.
+SECTIONS = {
+    "quality": ("Time to quality, fixed hyperparameters", "s to perplexity"),
+    "alpha": ("Alpha learnt", "s to perplexity"),
+    "sampler": ("Collapsed sampler alone", "M tokens/s [perplexity]"),
+    "threads": ("Two threads against one", "M tokens/s"),
+    "schedule": ("Blocked schedule against the exact one", "perplexity"),
+    "models": ("Cost of the models, collapsed", "s a sweep"),
+    "variational": ("MAP and variational", "s to perplexity"),
+    "transform": ("New documents", "s to L1 distance"),
+    "online": ("Online against batch", "perplexity"),
+    "kl": ("Maximum likelihood", "s to KL a token"),
+    "gibbs": ("Direct Gibbs against collapsed", "s a sweep"),
+    "memory": ("Memory above the corpus", "MB"),
+    "warm-up": ("Warm-up", "s"),
+    "growth": ("Growth of a sweep", "exponent"),
+}
+FIRST_CYCLE, COMPILING = 1.5, 10.0  # seconds
+PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.3
+ABREAST = 1.05  # an exponent of growth up to this is linear
+RACES = ("quality", "alpha", "variational", "kl")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A line of the report: what was compared, the ratio, the floor.
+
+    ``sign`` is ">=" if the ratio must reach the floor, "<=" if it must not pass it.
+    """
+
+    section: str
+    what: str
+    theirs: str
+    ours: str
+    ratio: float
+    floor: float
+    sign: str = ">="
+    bound: bool = False
+    note: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the floor was reached."""
+        if math.isnan(self.ratio):
+            return False
+        return self.ratio >= self.floor if self.sign == ">=" else self.ratio <= self.floor
+
+
+def verdicts(results: Results, section: str) -> list[Verdict]:
+    """All lines of a section."""
+    if section in RACES:
+        return list(_races(results, section))
+    lines = {
+        "sampler": _sampler, "threads": _threads, "schedule": _schedule, "models": _models,
+        "transform": _transform, "online": _online, "gibbs": _gibbs, "memory": _memory,
+        "warm-up": _warm_up, "growth": _growth,
+    }  # fmt: skip
+    return list(lines[section](results))
+
+
+def curves_of(rows: Sequence[Row]) -> dict[str, list[list[Sequence[float]]]]:
+    """Curves of each tool, one a repeat."""
+    tools: dict[str, list[list[Sequence[float]]]] = {}
+    for row in rows:
+        if row["points"]:
+            tools.setdefault(row["tool"], []).append(row["points"])
+    return tools
+
+
+def targets_of(rows: Sequence[Row]) -> list[float]:
+    """Targets of a cell: given, or the best peer's value after half and all of its time."""
+    given = list(rows[0]["targets"])
+    if given:
+        return given
+    peers = curves_of([row for row in rows if row["peer"]]).values()
+    return (
+        [min(best_value(curves, share) for curves in peers) for share in (0.5, 1.0)]
+        if peers
+        else []
+    )
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """Exponent b of y = a x^b by least squares of logarithms."""
+    x = [math.log(point[0]) for point in points]
+    y = [math.log(point[1]) for point in points]
+    return statistics.linear_regression(x, y).slope
+
+
+# ---- races ----
+
+
+def _races(results: Results, section: str) -> Iterator[Verdict]:
+    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+        rows = results.good(section, cell=cell)
+        peers = curves_of([row for row in rows if row["peer"]])
+        ours = curves_of([row for row in rows if not row["peer"]])
+        default = curves_of([row for row in rows if row["default"]])
+        if not peers or not default:  # not measured, or not installed
+            continue
+        for target in targets_of(rows):
+            mine, best = race(peers, default, target), race(peers, ours, target)
+            chosen = best if section == "kl" else mine
+            what = f"{cell}, {target:.4g}"
+            yield Verdict(
+                section, what, _time(chosen.peer, chosen.peer_seconds),
+                _time(chosen.ours, chosen.our_seconds), chosen.ratio, rows[0]["floor"],
+                bound=chosen.at_least, note="" if section == "kl" else _best(best),
+            )  # fmt: skip
+
+
+def _time(tool: str | None, seconds: float) -> str:
+    if math.isnan(seconds):
+        return "not measured"
+    return f"{seconds:.2f} ({tool})" if tool else f"not in {seconds:.0f} s"
+
+
+def _best(outcome: Race) -> str:
+    if outcome.ours is None:
+        return "none of ours got there"
+    sign = "at least " if outcome.at_least else ""
+    return f"best of ours: {outcome.ours} {outcome.our_seconds:.2f} s, {sign}{outcome.ratio:.1f}x"
+
+
+# ---- rates ----
+
+
+def _median(rows: Sequence[Row], key: str) -> float:
+    values = [row[key] for row in rows if key in row]
+    return statistics.median(values) if values else math.nan
+
+
+def _sampler(results: Results) -> Iterator[Verdict]:
+    for cell in dict.fromkeys(row["cell"] for row in results.good("sampler")):
+        theirs = results.good("sampler", cell=cell, tool="tomotopy")
+        own = results.good("sampler", cell=cell, tool="discan")
+        if not own or not theirs:
+            continue
+        floor = FLOORS.get(own[0]["components"], 1.0)
+        ratio = _median(own, "rate") / _median(theirs, "rate")
+        note = f"after {own[0]['sweeps'] + 1} sweeps from a random start"
+        yield Verdict("sampler", cell, _rate(theirs), _rate(own), ratio, floor, note=note)
+
+
+def _rate(rows: Sequence[Row]) -> str:
+    rate, quality = _median(rows, "rate") / 1e6, _median(rows, "perplexity")
+    if math.isnan(rate):
+        return "not measured"
+    return f"{rate:.2f}" + ("" if math.isnan(quality) else f" [{quality:.0f}]")
+
+
+def _threads(results: Results) -> Iterator[Verdict]:
+    yield from _pairs(results, "threads", "rate", "1 threads", ["2 threads"], TWO_THREADS, ">=")
+
+
+def _schedule(results: Results) -> Iterator[Verdict]:
+    yield from _pairs(results, "schedule", "perplexity", "exact", ["blocked"], BLOCKED, "<=")
+
+
+def _models(results: Results) -> Iterator[Verdict]:
+    yield from _pairs(results, "models", "seconds", "dm", ["gp", "cgp"], PER_MODEL, "<=")
+
+
+def _gibbs(results: Results) -> Iterator[Verdict]:
+    yield from _pairs(results, "gibbs", "seconds", "collapsed", ["gibbs"], PER_GIBBS, "<=")
+
+
+def _pairs(
+    results: Results, section: str, key: str, base: str, others: list[str], floor: float, sign: str
+) -> Iterator[Verdict]:
+    """Medians of one figure, each tool against the first."""
+    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+        first = _median(results.good(section, cell=cell, tool=base), key)
+        for tool in others:
+            value = _median(results.good(section, cell=cell, tool=tool), key)
+            if math.isnan(value / first):  # not measured
+                continue
+            scale = 1e6 if key == "rate" else 1.0
+            yield Verdict(
+                section, f"{cell}: {tool} / {base}", f"{first / scale:.4g}",
+                f"{value / scale:.4g}", value / first, floor, sign,
+            )  # fmt: skip
+
+
+def _growth(results: Results) -> Iterator[Verdict]:
+    for cell, floor in (("tokens", ABREAST), ("components", 1.0)):
+        rows = results.good("growth", cell=cell)
+        points = [(float(row["tool"]), row["seconds"]) for row in rows]
+        if len(points) > 1:
+            span = f"{points[0][0]:,.0f} to {points[-1][0]:,.0f}"
+            note = "at most 1.05 counts as linear" if cell == "tokens" else "below 1 is sub-linear"
+            yield Verdict(
+                "growth", f"{cell}, {span}", f"{points[0][1]:.3g} s", f"{points[-1][1]:.3g} s",
+                slope(points), floor, "<=", note=note,
+            )  # fmt: skip
+
+
+# ---- the rest ----
+
+
+def _transform(results: Results) -> Iterator[Verdict]:
+    for cell in dict.fromkeys(row["cell"] for row in results.good("transform")):
+        peers = _logs(curves_of(results.good("transform", cell=cell, peer=True)))
+        ours = _logs(curves_of(results.good("transform", cell=cell, peer=False)))
+        if not peers or not ours:
+            continue
+        outcome = race(peers, ours, max(points[-1][2] for points in ours["discan"]))
+        yield Verdict(
+            "transform", f"{cell}, {10**outcome.target:.1e}",
+            _time(outcome.peer, outcome.peer_seconds), _time(outcome.ours, outcome.our_seconds),
+            outcome.ratio, 5.0, bound=outcome.at_least,
+        )  # fmt: skip
+
+
+def _logs(tools: dict[str, list[list[Sequence[float]]]]) -> dict[str, list[list[Sequence[float]]]]:
+    """Distances shrink by factors: take their logarithms."""
+    return {
+        tool: [
+            [(seconds, n, math.log10(value)) for seconds, n, value in points] for points in curves
+        ]
+        for tool, curves in tools.items()
+    }
+
+
+def _online(results: Results) -> Iterator[Verdict]:
+    for cell in dict.fromkeys(row["cell"] for row in results.good("online")):
+        curves = curves_of(results.good("online", cell=cell))
+        if len(curves) == 2:
+            batch, online = best_value(curves["batch"]), curves["online"][0][-1][2]
+            passes = curves["batch"][0][-1][1]
+            yield Verdict(
+                "online", f"{cell}, synthetic", f"{batch:.0f} ({passes:.0f} passes)",
+                f"{online:.0f} (2 passes)", online / batch, 1.0, "<=",
+            )  # fmt: skip
+
+
+def _memory(results: Results) -> Iterator[Verdict]:
+    for row in results.good("memory", tool="discan, collapsed"):
+        allowed = allowed_bytes(row)
+        others = [
+            f"{other['tool']} {other['bytes'] / 1e6:.0f}"
+            for other in results.good("memory", cell=row["cell"])
+            if other is not row
+        ]
+        yield Verdict(
+            "memory", f"{row['cell']}, collapsed / formula", f"{allowed / 1e6:.1f}",
+            f"{row['bytes'] / 1e6:.1f}", row["bytes"] / allowed, MEMORY, "<=",
+            note="; ".join(others),
+        )  # fmt: skip
+
+
+def _warm_up(results: Results) -> Iterator[Verdict]:
+    for algorithm in dict.fromkeys(row["cell"] for row in results.good("warm-up")):
+        warm = results.good("warm-up", cell=algorithm, tool="warm")
+        cold = results.good("warm-up", cell=algorithm, tool="cold")
+        if not warm:
+            continue
+        first, used = _median(warm, "first_cycle"), _median(warm, "first_use")
+        note = f"import itself {_median(warm, 'import'):.3f} s"
+        yield Verdict(
+            "warm-up", f"{algorithm}: import to first cycle, cached", "", f"{first:.2f}", first,
+            FIRST_CYCLE, "<=", note=note,
+        )  # fmt: skip
+        if not cold:
+            continue
+        extra = _median(cold, "first_use") - used
+        yield Verdict(
+            "warm-up", f"{algorithm}: compiling its kernels", "", f"{extra:.2f}", extra, COMPILING,
+            "<=",
+        )  # fmt: skip
