@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from discan import Corpus, DirichletMultinomial, GammaPoisson, InputError, MaximumLikelihood
-from discan import fit as fitting
 from discan.algorithms import acceleration
-from discan.engines import Threads
 from discan.fit import Run
 from discan.models import LoadingsPrior
 
@@ -73,22 +71,6 @@ def test_totals_are_kept(model):
         scores = np.concatenate([run.states[block.index].old for block in run.blocks])
         np.testing.assert_allclose(scores.sum(axis=1), table.lengths)
         np.testing.assert_allclose(run.params.notes["begun"].sum(axis=0), 1.0)
-
-
-@MODELS
-def test_a_sample_gives_a_start(monkeypatch, model):
-    monkeypatch.setattr(fitting, "SAMPLE_ENTRIES", 1)
-    monkeypatch.setattr(fitting, "SAMPLE_DOCUMENTS", 1)
-    table = corpus(n_documents=400)
-    sampled = start(table, model, MaximumLikelihood())
-    assert np.all(sampled.params.loading_counts[table.words] > 0.0)
-    again = start(table, model, MaximumLikelihood(), engine=Threads(3))
-    np.testing.assert_array_equal(sampled.params.loadings, again.params.loadings)
-    random = start(table, model, MaximumLikelihood(), init="random")
-    for run in (sampled, random):
-        run.advance(8)
-        rises(run)
-    assert sampled.trace["objective"][-1] > random.trace["objective"][-1]
 
 
 def test_accelerate_is_yes_or_no():

@@ -46,7 +46,16 @@ KERNELS = [
         "expectation": ("expect", "expect_conditional"),
         "variational": ("loading_geometry", "loading_penalty"),
         "gibbs": ("split", "sweep", "draw_loadings"),
-        "collapsed": ("assign", "sweep", "count_tokens", "apply_moves", "document_counts"),
+        "collapsed": (
+            "assign",
+            "sweep",
+            "count_tokens",
+            "document_counts",
+            "frozen_sweep",
+            "index_words",
+            "move_counts",
+            "move_totals",
+        ),
         "sampling": (
             "document_counts",
             "fold_in",

@@ -128,9 +128,9 @@ def test_presets_fix_the_model(cls):
     [
         (NMF, "gp", "ml"),
         (PLSI, "dm", "ml"),
-        (LDA, "dm", "variational"),
-        (MPCA, "dm", "variational"),
-        (GaP, "gp", "variational"),
+        (LDA, "dm", "map"),
+        (MPCA, "dm", "map"),
+        (GaP, "gp", "map"),
         (ConditionalGaP, "cgp", "variational"),
     ],
 )

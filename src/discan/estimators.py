@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from discan.algorithms import ALGORITHMS, Algorithm
+from discan.algorithms import Algorithm, choose
 from discan.algorithms.base import Params, Posterior
 from discan.checkpoint import RunFolder, restore_from
 from discan.checks import number, shown, vector, whole
@@ -62,8 +62,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     model : {"dm", "gp", "cgp"}, full name or Model, default="dm"
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
-    algorithm : {"ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
-        Give an object to set options, e.g. ``Collapsed(burn_in=200, n_draws=100)``.
+    algorithm : {"auto", "ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
+        "auto" is the quickest to a good model: MAP, or variational for the conditional model. Give
+        an object to set options, e.g. ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
         5/K, beta makes the prior's mean document as long as the data's, rho is 0.5. In the
@@ -76,10 +77,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Their priors when a sampler learns them.
     groups : (J,) array, optional
         Group of each column; components are distributions inside each group.
-    init : {"auto", "random", "map"} or (K, J) array, default="auto"
-        Where to start: at random, from a few cycles of MAP, or from given components. "auto" is
-        MAP for the variational algorithm, which from random starts ends in poor optima, and random
-        for the others.
+    init : {"auto", "random", "documents", "map"} or (K, J) array, default="auto"
+        Where to start: at random; from the words of a few documents for each component and one
+        pass over all; from there with ten cycles of MAP; or from given components. "auto" is
+        "documents" for "ml" and "map", "map" for the variational algorithm, which else ends in
+        poor optima, and "random" for the samplers.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5
@@ -144,7 +146,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_components: int = 10,
         *,
         model: str | Model = "dm",
-        algorithm: str | Algorithm = "variational",
+        algorithm: str | Algorithm = "auto",
         alpha: Any = None,
         beta: Any = None,
         rho: Any = None,
@@ -255,7 +257,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         estimator._layout = layout
         estimator.group_totals_ = np.ones(layout.n_groups)
         estimator.n_features_in_ = layout.n_words
-        estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
+        estimator.algorithm_ = choose(estimator.algorithm, estimator._model())
         used = estimator.algorithm_.uses_prior
         model = estimator._model().prepare(matrix.shape[0], None if used else blank)
         refusal = estimator.algorithm_.refusal(model, frozenset())
@@ -507,10 +509,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise InputError(f"learn={shown(learn)}; give a tuple of names, e.g. ('alpha',)")
         if self.hyperprior is not None and not isinstance(self.hyperprior, Hyperprior):
             raise InputError(f"hyperprior={shown(self.hyperprior)}; give a discan.Hyperprior")
+        model = self._model()
         return Run(
             corpus,
-            self._model().prepare(n_components, corpus),
-            ALGORITHMS.find(self.algorithm),
+            model.prepare(n_components, corpus),
+            choose(self.algorithm, model, frozenset(learn)),
             LoadingsPrior.of(self.gamma, corpus.layout),
             learn=tuple(learn),
             hyperprior=self.hyperprior,
@@ -640,22 +643,22 @@ class PLSI(DCA):
     """Probabilistic latent semantic indexing; ``algorithm=MaximumLikelihood(tau=...)`` tempers."""
 
 
-@_preset("dm", "variational")
+@_preset("dm", "auto")
 class LDA(DCA):
     """Latent Dirichlet allocation."""
 
 
-@_preset("dm", "variational")
+@_preset("dm", "auto")
 class MPCA(DCA):
     """Multinomial PCA: the same model as LDA, under the name it has for grouped columns."""
 
 
-@_preset("gp", "variational")
+@_preset("gp", "auto")
 class GaP(DCA):
     """Gamma-Poisson: independent scores, and document lengths that matter."""
 
 
-@_preset("cgp", "variational")
+@_preset("cgp", "auto")
 class ConditionalGaP(DCA):
     """Conditional Gamma-Poisson: sparse, components may be truly absent from a document."""
 

@@ -28,7 +28,6 @@ from discan.infer import infer
 from discan.models import LoadingsPrior, Model
 from discan.progress import progress_bar
 from discan.starts import first_pass, from_components, from_documents
-from discan.typing import Array
 
 __all__ = ["Run", "fit"]
 
@@ -81,7 +80,7 @@ class Run:
         self.corpus = corpus
         training = algorithm.training_documents(corpus, self.seed)
         self.training = corpus if training is None else corpus.select(training)
-        self.rounds = algorithm.rounds(self.training)
+        self.rounds = algorithm.rounds(self.training, len(model.alpha))
         self.cycle = 0
         self.trace = Trace()
         self.averages: Averages | None = None
@@ -205,7 +204,8 @@ class Run:
             self.algorithm.read(self.params, self._table, block, self.states[block.index]).scores
             for block in blocks
         ]
-        return Start(self.params.loading_counts, np.concatenate(scores).astype(np.float32))
+        counts = np.asarray(self.params.loading_counts)
+        return Start(counts, np.concatenate(scores).astype(counts.dtype))
 
     # ---- one cycle ----
 
@@ -220,7 +220,7 @@ class Run:
                 self.params = algorithm.retreat(self.params)
                 stats = self._round(blocks, clock)
             share = stats.n_documents / self.training.n_documents
-            self.params = algorithm.update(self.params, stats, share, clock)
+            self.params = algorithm.update(self.params, stats, share, clock, self.engine)
             total += Stats(
                 stats.objective, stats.log_likelihood, stats.n_documents, scores=stats.scores
             )
@@ -238,6 +238,7 @@ class Run:
     def _round(self, blocks: Sequence[Block], clock: Clock) -> Stats:
         """Visit blocks in lanes; each lane in order, the lanes on any threads, summed in order."""
         n_lanes = min(len(blocks), self.algorithm.n_lanes(self.training, self.params.n_components))
+        self.algorithm.begin_round(self.params, self._table, self.engine)
 
         def lane(index: int) -> Stats:
             stats = Stats()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms import ALGORITHMS, Algorithm
+from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.errors import ModelFileError
@@ -180,7 +180,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
     params = Params(model, prior, loadings=arrays["inference_loadings"], notes=notes)
     if arrays["loadings"].shape != (layout.n_words, params.n_components):
         raise ValueError("the loadings have the wrong shape")
-    estimator.algorithm_ = ALGORITHMS.find(estimator.algorithm)
+    estimator.algorithm_ = choose(estimator.algorithm, model)
     estimator._set_params(params, arrays["loadings"], layout)
     estimator.group_totals_ = arrays.get("group_totals", np.ones(layout.n_groups))
     estimator.n_features_in_ = layout.n_words

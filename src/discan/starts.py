@@ -45,9 +45,8 @@ def from_documents(corpus: Corpus, n_components: int, seed: int) -> Start:
 def first_pass(corpus: Corpus) -> MAP:
     """One pass over the documents that updates the loadings several times on the way."""
     batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
-    return MAP(
-        online=True, batch_entries=-(-corpus.n_entries // batches), delay=0.0, decay=0.6, inner=6
-    )
+    entries = max(1, -(-corpus.n_entries // batches))
+    return MAP(online=True, batch_entries=entries, delay=0.0, decay=0.6, inner=6)
 
 
 def from_components(components: Any, prior: LoadingsPrior, corpus: Corpus, n: int) -> Start:

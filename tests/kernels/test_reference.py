@@ -15,6 +15,7 @@ from discan.kernels import (
     draws,
     enumeration,
     evidence,
+    frozen,
     gibbs,
     objective,
     random,
@@ -176,7 +177,9 @@ def test_log_peaks(dtype):
     rng = np.random.default_rng(0)
     loadings = rng.dirichlet(np.full(50, 0.02), size=7).T.astype(dtype)
     gamma = rng.uniform(0.01, 2.0, 50)
-    close(variational.log_peaks(loadings, gamma), reference.log_peaks(loadings.astype(float), gamma))
+    close(
+        variational.log_peaks(loadings, gamma), reference.log_peaks(loadings.astype(float), gamma)
+    )
 
 
 @pytest.mark.parametrize("power", [0.5, 0.9])
@@ -530,6 +533,110 @@ def test_collapsed_sweep(K, spike, live):
     close(log_factor, twin[4])
 
 
+def index(block, counts, totals):
+    """What ``index_words`` makes of counts, and the weights of empty components."""
+    shape, rate, present = block.table
+    empty = (shape * present / rate).astype(np.float32)
+    room = np.minimum(counts.sum(axis=1), counts.shape[1])
+    first = np.cumsum(room) - room
+    lists = (
+        np.empty(counts.shape, np.float32), first.astype(np.int64),
+        np.zeros(len(counts), np.int32), np.zeros(room.sum() + 1, np.uint16),
+        np.zeros(room.sum() + 1, np.float32), np.empty((len(shape), len(counts)), np.float32),
+    )  # fmt: skip
+    arguments = (counts, totals, block.groups, block.gamma, block.gamma_totals, empty)
+    middle = len(counts) // 2
+    frozen.index_words(*arguments, 0, middle, *lists)
+    frozen.index_words(*arguments, middle, len(counts), *lists)
+    return empty, lists
+
+
+def one_group(block):
+    """Put all words into one group: the sweep by words is for that."""
+    block.groups = np.zeros_like(block.groups)
+    block.gamma_totals = np.array([block.gamma.sum()])
+    block.indicator = np.ones((1, block.n_words))
+    return block
+
+
+@SIZES
+@SPIKES
+@pytest.mark.parametrize("groups", [False, True])
+def test_index_words(K, spike, groups):
+    block = make_block(K, spike, largest=6, big=False)
+    block = block if groups else one_group(block)
+    _, counts, totals = start_chain(block)
+    empty, (phi, first, length, components, shares, sums) = index(block, counts, totals)
+    twin = reference.index_words(
+        counts, totals, block.groups, block.gamma, block.gamma_totals, empty.astype(float)
+    )
+    assert_allclose(phi, twin[0], rtol=1e-6)
+    assert_allclose(sums, twin[3], rtol=1e-5)
+    for j in range(block.n_words):
+        inside = slice(first[j], first[j] + length[j])
+        assert_array_equal(components[inside], twin[1][j])
+        assert_allclose(shares[inside], twin[2][j], rtol=1e-6)
+
+
+@SIZES
+@SPIKES
+@pytest.mark.parametrize("groups", [False, True])
+def test_frozen_sweep(K, spike, groups):
+    block = make_block(K, spike, largest=6, big=False)
+    block = block if groups else one_group(block)
+    assignments, counts, totals = start_chain(block)
+    words = (block.groups, block.gamma, block.gamma_totals)
+    for cycle in range(5):
+        twin = reference.frozen_sweep(
+            *block.head, block.levels, *block.table, *words, counts, totals, assignments,
+            SEED, cycle, FIRST,
+        )  # fmt: skip
+        moves = np.full((3, block.n_tokens), -1)
+        log_factor = np.empty(block.n_documents)
+        empty, lists = index(block, counts, totals)
+        n_moved = frozen.frozen_sweep(
+            *block.head, block.levels, *block.table, empty, *words, totals, *lists, assignments,
+            *moves, log_factor, SEED, cycle, FIRST,
+        )  # fmt: skip
+        assert_array_equal(assignments, twin[0])
+        assert_array_equal(moves[:, :n_moved], twin[1])
+        close(log_factor, twin[2])
+        frozen.move_counts(*moves[:, :n_moved], 0, block.n_words, counts)
+        frozen.move_totals(*moves[:, :n_moved], block.groups, totals)
+    assert_array_equal(
+        counts, reference.count_tokens(*block.head, assignments, *block.loadings.shape)
+    )
+
+
+@SPIKES
+@pytest.mark.parametrize("groups", [False, True])
+def test_frozen_sweep_has_the_law_of_the_dense_one(spike, groups):
+    """Components of tokens after one sweep, over many seeds: two samples of the same law."""
+    block = make_block(5, spike, largest=3, big=False)
+    block = block if groups else one_group(block)
+    start, counts, totals = start_chain(block)
+    empty, lists = index(block, counts, totals)
+    words = (block.groups, block.gamma, block.gamma_totals)
+    n = 4000
+    seen = np.zeros((2, block.n_tokens, 5))
+    for seed in range(n):
+        moves, log_factor = np.empty((3, block.n_tokens), dtype=int), np.empty(block.n_documents)
+        after = start.copy(), start.copy()
+        collapsed.sweep(
+            *block.head, block.levels, *block.table, *words, counts, totals, after[0], *moves,
+            log_factor, 0, np.uint64(seed), 0, 0,
+        )  # fmt: skip
+        frozen.frozen_sweep(
+            *block.head, block.levels, *block.table, empty, *words, totals, *lists, after[1],
+            *moves, log_factor, np.uint64(seed + n), 0, 0,
+        )  # fmt: skip
+        for which in (0, 1):
+            seen[which, np.arange(block.n_tokens), after[which]] += 1
+    chance = seen.sum(axis=0) / (2 * n)
+    spread = np.sqrt(2 * n * np.maximum(chance * (1 - chance), 1 / n))
+    assert np.abs((seen[0] - seen[1]) / spread).max() < 5.0
+
+
 @SIZES
 @SPIKES
 @pytest.mark.parametrize("live", [0, 1])
@@ -541,8 +648,13 @@ def test_collapsed_counts_stay_true(K, spike, live):
         moves, log_factor = run_collapsed(block, assignments, counts, totals, live, cycle)
         if not live:
             assert_array_equal(counts, before)
-            twin = reference.apply_moves(*moves, block.groups, counts, totals)
-            collapsed.apply_moves(*moves, block.groups, counts, totals)
+            half = block.n_words // 2
+            twin = reference.move_counts(*moves, half, block.n_words, counts)
+            frozen.move_counts(*moves, half, block.n_words, counts)
+            assert_array_equal(counts, twin)
+            frozen.move_counts(*moves, 0, half, counts)
+            twin = counts, reference.move_totals(*moves, block.groups, totals)
+            frozen.move_totals(*moves, block.groups, totals)
             assert_array_equal(counts, twin[0])
             assert_array_equal(totals, twin[1])
         recount = reference.count_tokens(*block.head, assignments, *counts.shape)
@@ -643,7 +755,7 @@ def test_every_public_kernel_has_a_twin():
         "split": "gibbs_split",
         "open_stream": None,
     }
-    for module in (random, draws, special, variational, gibbs, collapsed, evidence):
+    for module in (random, draws, special, variational, gibbs, collapsed, frozen, evidence):
         for name in module.__all__:
             if name.isupper():
                 assert getattr(reference, name) == getattr(module, name)

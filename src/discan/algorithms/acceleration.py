@@ -10,6 +10,7 @@ import numpy as np
 from discan.algorithms.base import Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.data.corpus import Block, Corpus
+from discan.engines import Engine
 from discan.kernels.variational import log_peaks
 from discan.models import ScoreTable
 from discan.typing import Array
@@ -87,18 +88,21 @@ class Accelerated(Expectation):
         notes = {**params.notes, "retreats": True, "stride": 1.0, "longest": longest}
         return replace(params, notes=notes)
 
-    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
         """Set the loadings from the expected counts; after a second pass, look ahead."""
-        after = super().update(params, stats, share, clock)
+        after = super().update(params, stats, share, clock, engine)
         if not self.accelerates(params):
             return after
         departure = self._departure(params)
         notes = {**params.notes, "retreats": False, "stride": 1.0}
         notes["reached"] = self._level(params, stats)
+        loadings = np.asarray(after.loadings)
         if notes["second"]:
-            notes |= _stride(params.notes["begun"], departure, after.loadings, notes["longest"])
+            notes |= _stride(params.notes["begun"], departure, loadings, notes["longest"])
             if notes["stride"] > 1.0:
-                ahead = _ahead(notes["begun"], departure, after.loadings, notes["stride"])
+                ahead = _ahead(notes["begun"], departure, loadings, notes["stride"])
                 notes["begun"] = params.prior.normalise(ahead)
         else:
             notes["begun"] = departure
@@ -106,7 +110,7 @@ class Accelerated(Expectation):
         return replace(after, notes=notes)
 
     def pass_params(self, params: Params) -> Params:
-        """The loadings from which the pass begins, ahead of the last result if it takes a stride."""
+        """Begin a pass from the loadings ahead of the last result, if it is to take a stride."""
         return replace(params, loadings=self._departure(params))
 
     def _departure(self, params: Params) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Block, Corpus
+from discan.engines import Engine
 from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.registry import Registry
@@ -100,6 +101,11 @@ class Params:
         return len(self.model.alpha)
 
     @property
+    def can_be_absent(self) -> bool:
+        """Whether a score can be exactly zero."""
+        return self.model.can_be_absent(self.learn)
+
+    @property
     def learns_scores(self) -> bool:
         """Whether a hyperparameter of the scores is learnt."""
         return bool(self.learn & set(self.model.hyperparameters))
@@ -180,7 +186,7 @@ class Algorithm(ABC):
         """Lay out the cycles."""
         return Plan(n_cycles=self.max_iter if max_iter is None else max_iter)
 
-    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
+    def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
         """Cut a cycle into rounds; the parameters are updated after each."""
         return [corpus.blocks]
 
@@ -209,6 +215,10 @@ class Algorithm(ABC):
         """Bring the first parameters in line with the first states of all blocks."""
         return params
 
+    def begin_round(self, params: Params, table: ScoreTable, engine: Engine) -> None:
+        """Work out what all blocks of the round will read."""
+        return None
+
     @abstractmethod
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: Any, clock: Clock, lane: Stats
@@ -224,7 +234,9 @@ class Algorithm(ABC):
         return params
 
     @abstractmethod
-    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
         """Update the loadings after a round that saw this share of the documents."""
 
     def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:

@@ -14,8 +14,10 @@ from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, 
 from discan.algorithms.sampling import Sampler
 from discan.checks import one_of, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.engines import Engine
 from discan.errors import LimitError
-from discan.kernels.collapsed import apply_moves, assign, count_tokens, document_counts, sweep
+from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
+from discan.kernels.frozen import frozen_sweep, index_words, move_counts, move_totals
 from discan.models import ScoreTable
 from discan.typing import Array
 
@@ -24,6 +26,13 @@ __all__ = ["Collapsed"]
 # From this many tokens on the default is the blocked schedule.
 BLOCKED_FROM = 200_000
 BLOCKS_A_ROUND = 8
+FEWEST_ROUNDS, MOST_ROUNDS = 4, 8
+# Tokens for which another round is worth its cost, the index of all words, per 16 loadings.
+LOADINGS_A_TOKEN = 16
+# The sparse sweep keeps sums over all components for each exposure level.
+MOST_LEVELS = 16
+# Words are indexed, and moves applied, in this many pieces.
+PIECES = 8
 MOST_TOKENS = 2**30
 
 
@@ -41,12 +50,13 @@ class Collapsed(Sampler):
         each of ``n_rounds`` runs of documents (the token itself excluded) and brings them up to
         date in between: an approximation, on any number of threads with the same draws. "auto" is
         exact below 200,000 tokens. Which one ran is in the fit's settings.
-    n_rounds : int
-        Rounds of the blocked schedule.
+    n_rounds : int, optional
+        Rounds of the blocked schedule: by default 8, or down to 4 if there are few tokens for the
+        number of loadings.
     """
 
     schedule: str = "auto"
-    n_rounds: int = 8
+    n_rounds: int | None = None
 
     name = "collapsed"
     short = "cgs"
@@ -55,7 +65,8 @@ class Collapsed(Sampler):
         """Check the options."""
         super().__post_init__()
         one_of("schedule", self.schedule, ("auto", "exact", "blocked"))
-        whole("n_rounds", self.n_rounds, 1)
+        if self.n_rounds is not None:
+            whole("n_rounds", self.n_rounds, 1)
 
     def check(self, corpus: Corpus) -> None:
         """A component is kept for every token."""
@@ -75,29 +86,35 @@ class Collapsed(Sampler):
         """Record the schedule that ran."""
         return {"schedule": "exact" if self._live(corpus) else "blocked"}
 
-    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
-        """One round of all blocks in order, or ``n_rounds`` runs of smaller blocks."""
+    def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
+        """One round of all blocks in order, or several of smaller blocks from all over."""
         if self._live(corpus):
             return [corpus.blocks]
-        pieces = self.n_rounds * BLOCKS_A_ROUND
+        n_rounds = self.n_rounds
+        if n_rounds is None:
+            worth = LOADINGS_A_TOKEN * corpus.n_tokens // (corpus.n_words * n_components)
+            n_rounds = int(min(max(FEWEST_ROUNDS, worth), MOST_ROUNDS))
+        pieces = n_rounds * BLOCKS_A_ROUND
         blocks = corpus.blocks_of(min(BLOCK_ENTRIES, max(1, corpus.n_entries // pieces)))
-        edges = np.linspace(0, len(blocks), self.n_rounds + 1).astype(int)
-        return [blocks[a:b] for a, b in pairwise(edges) if b > a]
+        return [blocks[start::n_rounds] for start in range(min(n_rounds, len(blocks)))]
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """One lane keeps the exact sweep in order; moves need no sums, so lanes cost nothing."""
         return 1 if self._live(corpus) else BLOCKS_A_ROUND
 
     def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
-        """Estimate the memory of a fit: assignments and moves, counts, averages."""
-        averages = 8 * n_components * (5 * corpus.n_documents + 3 * corpus.n_words)
-        return 4 * int(corpus.n_tokens) + 4 * n_components * corpus.n_words + averages
+        """Estimate the memory of a fit: assignments, moves and lists; counts, averages."""
+        averages = n_components * (10 * corpus.n_documents + 16 * corpus.n_words)
+        return 9 * int(corpus.n_tokens) + 8 * n_components * corpus.n_words + averages
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""
         shape = (corpus.n_words, params.n_components)
         counts = start.loading_counts
-        loadings = np.ones(shape) if counts is None else params.prior.mean(counts)
+        if counts is None:
+            loadings: Array = np.ones(shape, dtype=np.float32)
+        else:
+            loadings = params.prior.mean(counts)
         notes = {"exposure_levels": corpus.exposure_levels, "live": int(self._live(corpus))}
         return replace(params, loadings=loadings, notes=notes)
 
@@ -118,11 +135,21 @@ class Collapsed(Sampler):
     def join(self, params: Params, corpus: Corpus, states: Sequence[Array], clock: Clock) -> Params:
         """Count the first assignments."""
         counts = np.zeros((corpus.n_words, params.n_components), dtype=np.int32)
-        blocks = [block for part in self.rounds(corpus) for block in part]
+        rounds = self.rounds(corpus, params.n_components)
+        blocks = [block for part in rounds for block in part]
         for block, assignments in zip(blocks, states, strict=True):
             count_tokens(block.indptr, block.words, block.counts, assignments, counts)
         totals = params.prior.layout.group_sums(counts)
-        return replace(params, loadings=None, loading_counts=counts, totals=totals)
+        notes = params.notes
+        if not self._live(corpus) and len(corpus.exposure_levels) <= MOST_LEVELS:
+            notes = {**notes, "index": WordIndex.room_for(counts, len(corpus.exposure_levels))}
+        return replace(params, loadings=None, loading_counts=counts, totals=totals, notes=notes)
+
+    def begin_round(self, params: Params, table: ScoreTable, engine: Engine) -> None:
+        """List the components of every word, for the sparse sweep."""
+        index: WordIndex | None = params.notes.get("index")
+        if index is not None:
+            index.fill(params, table, engine)
 
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: Array, clock: Clock,
@@ -132,12 +159,19 @@ class Collapsed(Sampler):
         live, prior = params.notes["live"], params.prior
         moves = _room(0 if live else len(state), state.dtype)
         log_factor = np.empty(block.stop - block.start)
-        n_moved = sweep(
-            block.indptr, block.words, block.counts, block.levels, *table,
-            prior.layout.group_of_word, prior.gamma, prior.totals,
-            params.loading_counts, params.totals, state,
-            *moves, log_factor, live, *clock, block.start,
-        )  # fmt: skip
+        head = (block.indptr, block.words, block.counts, block.levels, *table)
+        words_prior = (prior.layout.group_of_word, prior.gamma, prior.totals)
+        index: WordIndex | None = params.notes.get("index")
+        if index is None:
+            n_moved = sweep(
+                *head, *words_prior, params.loading_counts, params.totals, state,
+                *moves, log_factor, live, *clock, block.start,
+            )  # fmt: skip
+        else:
+            n_moved = frozen_sweep(
+                *head, index.empty, *words_prior, params.totals, *index.lists, state,
+                *moves, log_factor, *clock, block.start,
+            )  # fmt: skip
         if not live:
             words, old, new = (part[:n_moved] for part in moves)
             lane.moves.append((words, old, new))
@@ -146,17 +180,80 @@ class Collapsed(Sampler):
         if params.learns_scores:
             self.augment(params, table, block, _counts(params, block, state), clock, lane)
 
-    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
         """Bring the counts up to date with the moves of the round."""
-        groups = params.prior.layout.group_of_word
+
+        def move(piece: tuple[int, int]) -> None:
+            for moves in stats.moves:
+                move_counts(*moves, *piece, params.loading_counts)
+
+        assert params.loading_counts is not None
+        if stats.moves:
+            engine.run(move, _pieces(len(params.loading_counts)))
         for moves in stats.moves:
-            apply_moves(*moves, groups, params.loading_counts, params.totals)
+            move_totals(*moves, params.prior.layout.group_of_word, params.totals)
         return params
 
     def read(self, params: Params, table: ScoreTable, block: Block, state: Array) -> Posterior:
         """Counts and the conditional means of the scores given them."""
         counts = _counts(params, block, state)
         return Posterior(counts, *params.model.moments(counts, table.rows(block.levels)))
+
+
+@dataclass
+class WordIndex:
+    """What the sparse sweep reads of the words: see kernels.frozen. Its arrays are used again.
+
+    Attributes
+    ----------
+    empty : (T, K) float32
+        Weight of a component that a document does not use, by exposure level.
+    lists : tuple
+        phi (J, K) float32; where each word's list begins and its length, (J,); the components and
+        shares in the lists; and sums of empty weights (T, J).
+    """
+
+    empty: Array
+    lists: tuple[Array, Array, Array, Array, Array, Array]
+
+    @classmethod
+    def room_for(cls, loading_counts: Array, n_levels: int) -> WordIndex:
+        """Allocate: a word can have tokens in no more components than it has tokens."""
+        n_words, n_components = loading_counts.shape
+        lengths = np.minimum(loading_counts.sum(axis=1, dtype=np.int64), n_components)
+        ends = np.cumsum(lengths)
+        n_listed = int(ends[-1])
+        return cls(
+            np.empty((n_levels, n_components), dtype=np.float32),
+            (
+                np.empty(loading_counts.shape, dtype=np.float32),
+                ends - lengths,
+                np.zeros(n_words, dtype=np.int32),
+                np.zeros(n_listed + 1, np.uint16 if n_components <= 2**16 else np.uint32),
+                np.zeros(n_listed + 1, dtype=np.float32),
+                np.empty((n_levels, n_words), dtype=np.float32),
+            ),
+        )
+
+    def fill(self, params: Params, table: ScoreTable, engine: Engine) -> None:
+        """Index the counts as they are."""
+        self.empty[...] = table.shape * table.present / table.rate
+        prior = params.prior
+
+        def index(piece: tuple[int, int]) -> None:
+            index_words(
+                params.loading_counts, params.totals, prior.layout.group_of_word, prior.gamma,
+                prior.totals, self.empty, *piece, *self.lists,
+            )  # fmt: skip
+
+        engine.run(index, _pieces(prior.layout.n_words))
+
+
+def _pieces(n_words: int) -> list[tuple[int, int]]:
+    edges = np.linspace(0, n_words, PIECES + 1).astype(int).tolist()
+    return [(first, last) for first, last in pairwise(edges) if last > first]
 
 
 def _counts(params: Params, block: Block, assignments: Array) -> Array:

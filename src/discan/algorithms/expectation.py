@@ -13,6 +13,7 @@ import numpy as np
 from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, Stats
 from discan.checks import number, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.engines import Engine
 from discan.kernels.variational import expect, expect_conditional
 from discan.models import Model, ScoreTable
 from discan.typing import Array
@@ -82,12 +83,12 @@ class Expectation(Algorithm):
         """Documents say more of what goes together than chance."""
         return "documents"
 
-    def rounds(self, corpus: Corpus) -> Sequence[Sequence[Block]]:
+    def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
         """One round, or one for each batch, its documents taken from all over the corpus."""
         if not self.online:
             return [corpus.blocks]
         pieces = corpus.blocks_of(max(1, min(self.batch_entries // PLACES, BLOCK_ENTRIES)))
-        n_batches = -(-len(pieces) // PLACES)
+        n_batches = min(len(pieces), max(1, round(corpus.n_entries / self.batch_entries)))
         return [pieces[start::n_batches] for start in range(n_batches)]
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
@@ -144,7 +145,9 @@ class Expectation(Algorithm):
             sums = self.score_sums(params, table, block, state)
             lane.scores = sums if lane.scores is None else lane.scores + sums
 
-    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
         """Set the loadings from the expected counts, or blend them with those of the batch."""
         counts = self._expected_counts(params, stats)
         if not self.online or share >= 1.0:
@@ -161,7 +164,7 @@ class Expectation(Algorithm):
         """Expected counts of the round (J, K), made in place of the sums that they come from."""
         counts = stats.loading_sums
         assert counts is not None
-        if not params.model.can_be_absent:
+        if not params.can_be_absent:
             counts *= self.pass_params(params).loadings
         return counts
 
@@ -216,7 +219,7 @@ class Expectation(Algorithm):
         out = score_sums if score_sums is not None else np.empty_like(params.loadings[:0])
         steps = self.inner_steps() if collect else FOLD_IN_STEPS
         head = (block.indptr, block.words, block.counts, block.levels)
-        if params.model.can_be_absent:
+        if params.can_be_absent:
             expect_conditional(
                 *head, *table, np.log(np.maximum(params.loadings, 1e-300)),
                 state.score_shape, state.absent, state.damping, state.component_counts,
@@ -245,7 +248,7 @@ def _even_state(
         chosen = scores[block.start : block.stop] + 1e-12
         shares = chosen / chosen.sum(axis=1, keepdims=True)
     shape = rows.shape + lengths[:, None] * shares
-    if params.model.can_be_absent:
+    if params.can_be_absent:
         return ScoreState(shape, *np.zeros((3, *shape.shape)))
     assert params.loadings is not None
     return ScoreState(shape.astype(params.loadings.dtype))

@@ -11,6 +11,7 @@ import numpy as np
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
 from discan.algorithms.sampling import Sampler
 from discan.data.corpus import Block, Corpus
+from discan.engines import Engine
 from discan.kernels.gibbs import draw_loadings, draw_log_loadings, split, sweep
 from discan.models import ScoreTable
 from discan.typing import Array
@@ -88,7 +89,9 @@ class Gibbs(Sampler):
         lane.n_documents += block.stop - block.start
         self.augment(params, table, block, state.component_counts, clock, lane)
 
-    def update(self, params: Params, stats: Stats, share: float, clock: Clock) -> Params:
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
         """Take over the counts; the loadings are drawn after the hyperparameters."""
         assert stats.loading_sums is not None
         return self._with_counts(params, stats.loading_sums)

@@ -152,7 +152,7 @@ class MaximumLikelihood(Accelerated, MAP):
 
     def accelerates(self, params: Params) -> bool:
         """If asked to, and the temperature stays."""
-        return self.accelerate and self.tau != "auto"
+        return self.accelerate and self.tau != "auto" and not self.online
 
     def power(self, params: Params) -> float:
         """The temperature."""

@@ -42,7 +42,8 @@ MODEL_NAMES = {
     "cgp": "conditional Gamma-Poisson: components may be absent",
 }
 ALGORITHM_NAMES = {
-    "variational": "variational Bayes, the default",
+    "auto": "the quickest to a good model, the default",
+    "variational": "variational Bayes",
     "collapsed": "collapsed Gibbs sampling",
     "gibbs": "Gibbs sampling",
     "map": "maximum a posteriori",

@@ -136,11 +136,11 @@ def fit(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="[b]variational[/b], [b]map[/b] and [b]ml[/b] (maximum likelihood) optimise; "
+            help="[b]map[/b], [b]variational[/b] and [b]ml[/b] (maximum likelihood) optimise; "
             "[b]gibbs[/b] and [b]collapsed[/b] sample: slower, with uncertainty.",
             autocompletion=algorithm_names, rich_help_panel=MODEL,
         ),
-    ] = "variational",
+    ] = "auto",
     alpha: Annotated[
         float | None,
         typer.Option(help="Prior shape of a document's mix; small is sparse.",

@@ -33,13 +33,14 @@ def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
     """Return the algorithm's name, or an object if options of it were given."""
     from discan.algorithms import ALGORITHMS
 
-    _registered("--algorithm", ALGORITHMS, name, ALGORITHM_NAMES)
+    if name != "auto":
+        _registered("--algorithm", ALGORITHMS, name, ALGORITHM_NAMES)
     given = {"burn_in": burn_in, "n_draws": draws}
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
         return name
-    chosen = ALGORITHMS.find(name)
-    if not hasattr(chosen, "burn_in"):
+    chosen = None if name == "auto" else ALGORITHMS.find(name)
+    if chosen is None or not hasattr(chosen, "burn_in"):
         hint = "--burn-in" if burn_in is not None else "--draws"
         raise typer.BadParameter(
             f"{name} takes no draws; it is for gibbs and collapsed", param_hint=hint

@@ -7,7 +7,7 @@ from .compile import REORDER, kernel
 from .gibbs import log_factor
 from .random import START, SWEEP, open_stream, uniform
 
-__all__ = ["apply_moves", "assign", "count_tokens", "document_counts", "sweep"]
+__all__ = ["assign", "count_tokens", "document_counts", "sweep"]
 
 _CHUNK = 16  # components are summed and searched in runs of this many
 
@@ -27,7 +27,7 @@ def sweep(
 
     all counts without the token. ``live``: n_jk and n_gk follow every move (the exact sweep).
     Otherwise they stay as they were, less the token itself, and the moves are listed in
-    ``out_moved_*`` for ``apply_moves``: documents are then independent of each other.
+    ``out_moved_*`` for ``frozen.move_counts``: documents are then independent of each other.
     """
     n_components = loading_counts.shape[1]
     n_chunks = (n_components + _CHUNK - 1) // _CHUNK
@@ -159,17 +159,6 @@ def count_tokens(indptr, words, counts, assignments, out_loading_counts):
         for _ in range(counts[t]):
             out_loading_counts[words[t], assignments[token]] += 1
             token += 1
-
-
-@kernel()
-def apply_moves(moved_words, moved_from, moved_to, group_of_word, loading_counts, totals):
-    """Bring the counts up to date with a list of moves. Same as reference.apply_moves."""
-    for m in range(moved_words.shape[0]):
-        j, old, new = moved_words[m], moved_from[m], moved_to[m]
-        loading_counts[j, old] -= 1
-        loading_counts[j, new] += 1
-        totals[group_of_word[j], old] -= 1
-        totals[group_of_word[j], new] += 1
 
 
 @kernel()

@@ -8,7 +8,7 @@ the shorter of two lists:
 
     by document: sum over its components of (d_k - e_k) phi_jk, and sum_k e_k phi_jk, known before;
     by word: sum over its components of d_k n_jk / N_k, and gamma_j times sum_k d_k / N_k, kept up
-        to date (if there is one group of words; with more there would be a sum for each).
+        to date (for words of the group with the most tokens; else there would be many such sums).
 
 The token itself is taken out by scaling d_k of its component.
 """
@@ -76,13 +76,13 @@ def frozen_sweep(
     Same as reference.frozen_sweep, and in distribution as collapsed.sweep that is not live.
     """
     n_components = shape.shape[1]
-    one_group = totals.shape[0] == 1
+    main = np.argmax(totals.sum(axis=1))  # the group with the most tokens
     pseudo = shape.astype(np.float32)
     scale = (1.0 / rate).astype(np.float32)
     inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32)
     weight = empty[0].copy()  # d_k
     weight_level = 0  # whose empty components are in it
-    empty_spread = (empty * inverse[0]).sum(axis=1)
+    empty_spread = (empty * inverse[main]).sum(axis=1)
     flat_phi = phi.reshape(-1)
     place = np.full(n_components, -1, dtype=np.int32)  # of a component in the document's list
     members = np.empty(n_components, dtype=np.int32)  # the document's list, in no order
@@ -118,7 +118,7 @@ def frozen_sweep(
             k = members[m]
             weight[k] = (np.float32(held[m]) + pseudo[level, k]) * scale[level, k]
             excess[m] = weight[k] - empty[level, k]
-            spread += excess[m] * inverse[0, k]
+            spread += excess[m] * inverse[main, k]
         token = start
         for t in range(indptr[i], indptr[i + 1]):
             j = words[t]
@@ -142,7 +142,7 @@ def frozen_sweep(
                 # phi without the token, as a part of phi: (n - 1) / (N - 1) for n / N
                 others = np.rint(phi[j, old] / inverse[g, old] - prior) - np.float32(1.0)
                 kept = (prior + others) / (phi[j, old] / inverse[g, old] - phi[j, old])
-                by_word = one_group and length <= _WORD_LIST * n_members
+                by_word = g == main and length <= _WORD_LIST * n_members
                 mass = np.float32(0.0)
                 if by_word:
                     weight[old] = after * kept
@@ -150,7 +150,7 @@ def frozen_sweep(
                         component = np.int64(list_components[first + x])
                         mass += list_shares[first + x] * weight[component]
                         ends[x] = mass
-                    rest = prior * np.float32(spread + (weight[old] - before) * inverse[0, old])
+                    rest = prior * np.float32(spread + (weight[old] - before) * inverse[main, old])
                 else:
                     own = excess[at_old]
                     excess[at_old] = (after - empty[level, old]) * kept
@@ -170,7 +170,7 @@ def frozen_sweep(
                     at = min(at, n_listed - 1)
                     new = np.int64(list_components[first + at] if by_word else members[at])
                 elif by_word:
-                    new = _spread_draw(weight, inverse, (left - mass) / prior)
+                    new = _spread_draw(weight, inverse[main], (left - mass) / prior)
                 elif left - mass < alone * kept:
                     new = old
                 else:
@@ -182,7 +182,7 @@ def frozen_sweep(
                 weight[old] = before
                 if new != old:
                     weight[old] = after
-                    spread += (after - before) * inverse[0, old]
+                    spread += (after - before) * inverse[main, old]
                     held[at_old] = left_over
                     excess[at_old] = after - empty[level, old]
                     if left_over == 0:
@@ -204,7 +204,7 @@ def frozen_sweep(
                     before = weight[new]
                     weight[new] = np.float32(held[at_new]) + pseudo[level, new]
                     weight[new] *= scale[level, new]
-                    spread += (weight[new] - before) * inverse[0, new]
+                    spread += (weight[new] - before) * inverse[main, new]
                     excess[at_new] = weight[new] - empty[level, new]
                     out_moved_words[n_moved] = j
                     out_moved_from[n_moved] = old
@@ -240,7 +240,7 @@ def _spread_draw(weight, inverse, left):
     """Find the component where the sum of d_k / N_k passes ``left``."""
     last = weight.shape[0] - 1
     for k in range(last):
-        left -= weight[k] * inverse[0, k]
+        left -= weight[k] * inverse[k]
         if left < 0.0:
             return k
     return last

@@ -18,7 +18,6 @@ from scipy.special import gammaln as log_gamma
 __all__ = [
     "Stream",
     "add_counts",
-    "apply_moves",
     "assign",
     "augment_loadings",
     "augment_scores",
@@ -34,16 +33,20 @@ __all__ = [
     "expect",
     "expect_conditional",
     "fold_in",
+    "frozen_sweep",
     "gibbs_split",
     "gibbs_sweep",
+    "index_words",
     "loading_geometry",
     "loading_penalty",
-    "log_peaks",
     "log",
     "log_factor",
     "log_gamma",
     "log_loadings",
+    "log_peaks",
     "log_rising",
+    "move_counts",
+    "move_totals",
     "union_sizes",
 ]
 
@@ -615,13 +618,94 @@ def count_tokens(indptr, words, counts, assignments, n_words, n_components):
     return result
 
 
-def apply_moves(moved_words, moved_from, moved_to, group_of_word, loading_counts, totals):
-    """Bring the counts up to date with a list of moves; return loading counts and totals."""
-    loading_counts, totals = loading_counts.copy(), totals.copy()
-    for component, step in ((moved_from, -1), (moved_to, 1)):
-        np.add.at(loading_counts, (moved_words, component), step)
-        np.add.at(totals, (group_of_word[moved_words], component), step)
-    return loading_counts, totals
+def index_words(loading_counts, totals, group_of_word, gamma, gamma_totals, empty):
+    """Give phi (J, K), each word's components with tokens, their shares n_jk / N_k, and sums.
+
+    The sums are of empty weights times phi, (T, J).
+    """
+    norm = (gamma_totals[:, None] + totals)[group_of_word]
+    phi = (gamma[:, None] + loading_counts) / norm
+    components = [np.flatnonzero(row) for row in loading_counts]
+    shares = [(row / n)[k] for row, n, k in zip(loading_counts, norm, components, strict=True)]
+    return phi, components, shares, empty @ phi.T
+
+
+def frozen_sweep(
+    indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
+    loading_counts, totals, assignments, seed, cycle, first_document,
+):  # fmt: skip
+    """Redraw every token with the counts of words as they were, by the shorter of two lists.
+
+    Returns assignments, the moves (words, from, to) and the log factor (I,).
+    """
+    z, moves = assignments.copy(), []
+    c = document_counts(indptr, counts, assignments, loading_counts.shape[1])
+    empty = _document_weight(np.zeros_like(shape), shape, rate, present)
+    phi, components, shares, sums = index_words(
+        loading_counts, totals, group_of_word, gamma, gamma_totals, empty
+    )
+    norm = gamma_totals[:, None] + totals
+    main = np.argmax(totals.sum(axis=1))
+    document, word = _tokens(indptr, words, counts=counts)
+    members = [list(dict.fromkeys(z[document == i])) for i in range(len(c))]
+    streams = [Stream(seed, SWEEP, cycle, first_document + i) for i in range(len(c))]
+    for token, (i, j) in enumerate(zip(document, word, strict=True)):
+        old, e, own, stream = z[token], empty[levels[i]], members[i], streams[i]
+        g = group_of_word[j]
+        c[i, old] -= 1
+        d = _document_weight(c[i], shape[levels[i]], rate[levels[i]], present[levels[i]])
+        # the token itself is taken out of phi by scaling what multiplies it
+        kept = np.ones(len(d))
+        kept[old] = (gamma[j] + loading_counts[j, old] - 1) / (norm[g, old] - 1) / phi[j, old]
+        by_word = g == main and len(components[j]) <= 2 * len(own)
+        if by_word:
+            listed = components[j]
+            ends = np.cumsum(shares[j] * (d * kept)[listed])
+            rest = gamma[j] * (d * kept / norm[g]).sum()
+        else:
+            listed = np.array(own)
+            ends = np.cumsum(((d - e) * kept * phi[j])[listed])
+            alone = e[old] * phi[j, old]
+            rest = sums[levels[i], j] - alone + alone * kept[old]
+        left = stream.uniform() * (ends[-1] + rest)
+        if left < ends[-1]:
+            new = listed[np.searchsorted(ends, left, side="right")]
+        elif by_word:
+            spread = np.cumsum(d * kept / norm[g])
+            new = np.searchsorted(spread, (left - ends[-1]) / gamma[j], side="right")
+        else:
+            new = old
+            while new == old and left - ends[-1] >= alone * kept[old]:
+                at = stream.uniform() * sums[levels[i], j]
+                new = np.searchsorted(np.cumsum(e * phi[j]), at, side="right")
+        c[i, new] += 1
+        if new != old:
+            if c[i, old] == 0:
+                own[own.index(old)] = own[-1]
+                own.pop()
+            if new not in own:
+                own.append(new)
+            z[token] = new
+            moves.append((j, old, new))
+    factors = log_factor(c, shape[levels], rate[levels], present[levels])
+    return z, np.array(moves, dtype=np.int64).reshape(-1, 3).T, factors
+
+
+def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts):
+    """Apply the moves of words first .. last - 1; return the loading counts."""
+    inside = (moved_words >= first) & (moved_words < last)
+    loading_counts = loading_counts.copy()
+    np.add.at(loading_counts, (moved_words[inside], moved_from[inside]), -1)
+    np.add.at(loading_counts, (moved_words[inside], moved_to[inside]), 1)
+    return loading_counts
+
+
+def move_totals(moved_words, moved_from, moved_to, group_of_word, totals):
+    """Apply moves to the totals of the groups; return them."""
+    totals = totals.copy()
+    np.add.at(totals, (group_of_word[moved_words], moved_from), -1)
+    np.add.at(totals, (group_of_word[moved_words], moved_to), 1)
+    return totals
 
 
 def document_counts(indptr, counts, assignments, n_components):

@@ -63,8 +63,7 @@ class Model(ABC):
     """A prior of the scores, as data.
 
     Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
-    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on);
-    ``can_be_absent``, whether a score can be exactly zero.
+    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on).
     """
 
     name: ClassVar[str]
@@ -72,7 +71,6 @@ class Model(ABC):
     hyperparameters: ClassVar[tuple[str, ...]]
     normalised: ClassVar[bool]
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
-    can_be_absent: ClassVar[bool] = False
     alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
     # ---- what each model says ----
@@ -116,6 +114,10 @@ class Model(ABC):
         """Exact draw of the hyperparameters given the auxiliary draws (spec 5.3)."""
 
     # ---- what follows ----
+
+    def can_be_absent(self, learn: frozenset[str]) -> bool:
+        """Whether a score can be exactly zero, now or once these were learnt."""
+        return False
 
     def relaxed(self) -> Model:
         """The nearest model that a point estimate makes sense for, to start from."""

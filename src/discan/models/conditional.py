@@ -28,7 +28,6 @@ class ConditionalGammaPoisson(GammaPoisson):
     name = "conditional-gamma-poisson"
     short = "cgp"
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "rho", "beta")
-    can_be_absent = True
     # a small alpha and a large rho explain the same zeros: keep alpha away from 0
     hyperprior = Hyperprior(alpha=(2.0, 2.0))
 
@@ -51,6 +50,10 @@ class ConditionalGammaPoisson(GammaPoisson):
     def log_constant(self, length: Array) -> Array:
         """As GP, times prod_k (1 - rho_k)."""
         return np.asarray(super().log_constant(length) + np.log1p(-self.rho).sum())
+
+    def can_be_absent(self, learn: frozenset[str]) -> bool:
+        """If a chance of absence is above zero."""
+        return "rho" in learn or bool(np.any(np.asarray(self.rho) > 0))
 
     def flat(self) -> None:
         """Without its prior nothing is left of the conditional model."""
