@@ -279,7 +279,7 @@ class Chain:
         """Replace data and state of the run: a split V (I, J, K), and what it was drawn from."""
         run = self.run
         corpus = run.corpus = run.training = self._corpus(V.sum(axis=-1))
-        run.rounds = run.algorithm.rounds(corpus)
+        run.rounds = run.algorithm.rounds(corpus, K)
         c, n = V.sum(axis=1), V.sum(axis=0)
         self.before = {"c before": c, "n before": n, "s before": scores, "theta before": theta}
         if self.cell.sampler == "gibbs":

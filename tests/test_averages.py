@@ -28,7 +28,7 @@ def follow(model, algorithm, learn, table=X, stop=7):
             return run.cycle == stop
         parts = [
             run.algorithm.read(run.params, run._table, block, run.states[block.index])
-            for block in run.blocks
+            for block in sorted(run.blocks, key=lambda block: block.start)
         ]
         moments.append([np.concatenate(column) for column in zip(*parts, strict=True)])
         prior, counts = run.params.prior, run.params.loading_counts

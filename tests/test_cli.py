@@ -82,7 +82,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli")
     records = [json.dumps({"id": str(i), "text": text}) for i, text in enumerate(TEXTS)]
     (folder / "texts.jsonl").write_text("\n".join(records) + "\n")
-    options = ("--option", "id_field=id", "-k", 2, "--alpha", 0.1, "--iterations", 50)
+    options = ("--option", "id_field=id", "-k", 2, "--alpha", 0.1, "--iterations", 50, "--seed", 1)
     run("fit", folder / "texts.jsonl", "-o", f"{folder}/model/", "--max-df", "1.0", *options)
     run("convert", folder / "texts.jsonl", folder / "corpus.discan", "--max-df", "1.0")
     return folder

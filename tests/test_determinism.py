@@ -31,7 +31,7 @@ OPTIONS = {
     "collapsed": Collapsed(burn_in=4, n_draws=4, thin=2, schedule="exact"),
 }
 BLOCKED = replace(OPTIONS["collapsed"], schedule="blocked", n_rounds=3)
-ONLINE = Variational(online=True, batch_entries=200)
+ONLINE = Variational(online=True, batch_entries=100)
 
 
 def cells():
@@ -74,7 +74,8 @@ def _small_blocks(monkeypatch):
     """Cut small tables into many blocks, so that threads have something to do."""
     monkeypatch.setattr(discan.data.corpus, "BLOCK_ENTRIES", SMALL_BLOCK)
     monkeypatch.setattr(discan.algorithms.collapsed, "BLOCK_ENTRIES", SMALL_BLOCK)
-    monkeypatch.setattr(discan.algorithms.variational, "BLOCK_ENTRIES", SMALL_BLOCK)
+    monkeypatch.setattr(discan.algorithms.expectation, "BLOCK_ENTRIES", SMALL_BLOCK)
+    monkeypatch.setattr(discan.algorithms.expectation, "VISITS_A_LANE", 1)
 
 
 def make(model, algorithm, params, **more):
@@ -115,8 +116,8 @@ def test_there_are_many_blocks():
     corpus = Corpus(X)
     assert len(corpus.blocks) > 8
     assert Variational().n_lanes(corpus, 4) > 3
-    assert sum(len(blocks) for blocks in BLOCKED.rounds(corpus)) > 8
-    assert len(ONLINE.rounds(corpus)) > 8
+    assert sum(len(blocks) for blocks in BLOCKED.rounds(corpus, 4)) > 8
+    assert len(ONLINE.rounds(corpus, 4)) > 8
 
 
 # ---- threads ----

@@ -25,6 +25,8 @@ def test_each_component_starts_from_its_own_documents():
     words = corpus.to_csr().sum(axis=0)
     np.testing.assert_allclose(start.loading_counts.sum(), corpus.n_tokens)
     # half of it is all words alike, so whatever was seen stays possible everywhere
+    assert (start.loading_counts >= 0.5 * words[:, None] / 8 * (1 - 1e-12)).all()
+    profiles = start.loading_counts / start.loading_counts.sum(axis=0)
     apart = np.abs(profiles[:, :, None] - profiles[:, None, :]).sum(axis=0)
     assert apart[~np.eye(8, dtype=bool)].min() > 0.1
 

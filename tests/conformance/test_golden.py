@@ -23,6 +23,7 @@ from scipy.special import digamma, gammaln, xlogy
 from discan import Collapsed, Gibbs, MaximumLikelihood, Variational
 from discan.algorithms.base import Clock, Params, Stats
 from discan.algorithms.expectation import ScoreState
+from discan.engines import Threads
 from discan.fit import Run, fit
 from discan.hyperparameters import (
     FLAT,
@@ -241,10 +242,10 @@ def split_of(theta, scores, w):
     flat = GammaPoisson(np.ones(2), np.ones(2)).flat()
     corpus = table_of(w)
     table, lane = flat.score_table(np.ones(1)), Stats()
-    state = ScoreState(np.array([scores]) * table.rate, *np.zeros((2, 1, 2)))
+    state = ScoreState(np.array([scores]) * table.rate)
     params = Params(flat, None, loadings=np.array(theta), notes={"tau": 1.0})
     MaximumLikelihood().step(params, table, corpus.blocks[0], state, CLOCK, lane)
-    return lane.loading_counts
+    return lane.loading_sums * params.loadings
 
 
 @of_kind("joint_densities")
@@ -291,7 +292,7 @@ def step_at(model, theta_log, w, a, N=None):
     corpus = table_of(w)
     table = model.score_table(np.ones(1))
     algorithm = Variational(loadings="point")
-    at_a = ScoreState(a.copy(), *np.zeros((2, *a.shape)))
+    at_a = ScoreState(a.copy())
     prior = LoadingsPrior.of(1.0, corpus.layout)
     params = Params(model, prior, learn=frozenset({"alpha"}), loadings=np.exp(theta_log))
     eta = algorithm.score_sums(params, table, corpus.blocks[0], at_a).log_scores
@@ -303,7 +304,8 @@ def step_at(model, theta_log, w, a, N=None):
     lane = Stats()
     algorithm.step(params, table, corpus.blocks[0], at_a, CLOCK, lane)
     constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)
-    return lane.objective + constants[0] + extra, at_a.score_shape[0], lane.loading_counts, eta
+    counts = lane.loading_sums * params.loadings
+    return lane.objective + constants[0] + extra, at_a.score_shape[0], counts, eta
 
 
 def divergence(model, a, b, shape, rate):
@@ -385,7 +387,8 @@ def test_variational_full(case, name):
         total += bound - divergence(model, a, rate, shape, rate)
         counts = counts + split
     match(total, golden["bound"], rel_tol)
-    after = algorithm.update(params, Stats(loading_counts=counts), 1.0, CLOCK)
+    stats = Stats(loading_sums=counts / params.loadings)
+    after = algorithm.update(params, stats, 1.0, CLOCK, Threads(1))
     match(after.loading_shape, golden["lambda_after_update_from_N"], rel_tol)
 
 

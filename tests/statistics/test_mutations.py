@@ -158,10 +158,10 @@ def test_stale_loading_counts(monkeypatch):
     """Loadings drawn from counts to which the new ones were added, not which they replaced."""
     original = Gibbs.update
 
-    def update(self, params, stats, share, clock):
-        stats.loading_counts = stats.loading_counts + params.loading_counts
-        after = original(self, params, stats, share, clock)
-        return replace(after, loading_counts=stats.loading_counts // 2)
+    def update(self, params, stats, share, clock, engine):
+        stats.loading_sums = stats.loading_sums + params.loading_counts
+        after = original(self, params, stats, share, clock, engine)
+        return replace(after, loading_counts=stats.loading_sums // 2)
 
     monkeypatch.setattr(Gibbs, "update", update)
     assert_caught(Cell("dm", "gibbs", False))

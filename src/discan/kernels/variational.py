@@ -63,8 +63,9 @@ def expect(
                 j = words[t]
                 ahead = t + _AHEAD
                 if ahead < last_entry:
-                    prefetch_row(weights, words[ahead])
-                    if collect:
+                    if steps_left == n_inner:  # later steps find the rows in the cache
+                        prefetch_row(weights, words[ahead])
+                    if last and collect:
                         prefetch_row(out_score_sums, words[ahead])
                 norm = real(0.0)
                 for k in range(n_components):
