@@ -94,11 +94,8 @@ def main() -> None:
             for name in dict.fromkeys(name for _, name in totals)
         ],
     )
-    figure = plot.quality(
-        {k: artists[shares[0], k, GP] for k in sizes},
-        title="How many tastes? Gamma-Poisson, a thousandth of the plays",
-        measure="held-out log-likelihood, nats a play",
-    )
+    title = "How many tastes? Gamma-Poisson, a thousandth of the plays"
+    figure = plot.quality({k: artists[shares[0], k, GP] for k in sizes}, title=title)
     report.figure(figure, "quality", "Held-out log-likelihood against the number of components")
     tastes(report, plays, middle, settings)
     if not report.quick:
@@ -130,8 +127,7 @@ def two_samples(plays: Any, share: float, seed: int) -> tuple[Any, Any]:
 def which(test: Any, proportions: Any, components: Any) -> float:
     """Mean log-probability of the artist of a held-out play."""
     entries = test.to_csr().tocoo()
-    users = np.minimum(entries.row, len(proportions) - 1)
-    chances = np.einsum("nk,nk->n", proportions[users], components.T[entries.col])
+    chances = np.einsum("nk,nk->n", proportions[entries.row], components.T[entries.col])
     return float(entries.data @ np.log(chances) / entries.data.sum())
 
 
