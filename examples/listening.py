@@ -94,8 +94,8 @@ def main() -> None:
             for name in dict.fromkeys(name for _, name in totals)
         ],
     )
-    title = "How many tastes? Gamma-Poisson, a thousandth of the plays"
-    figure = plot.quality({k: artists[shares[0], k, GP] for k in sizes}, title=title)
+    scores = {k: artists[shares[0], k, GP] for k in sizes}
+    figure = plot.quality(scores, title="How many tastes? Gamma-Poisson, a thousandth of the plays")
     report.figure(figure, "quality", "Held-out log-likelihood against the number of components")
     tastes(report, plays, middle, settings)
     if not report.quick:
@@ -132,7 +132,7 @@ def which(test: Any, proportions: Any, components: Any) -> float:
 
 
 def how_many(fit: Any, test: Any, share: float) -> float:
-    """Mean log-probability of a user's held-out total, his rate being gamma a posteriori."""
+    """Mean log-probability of a user's held-out total, rates being gamma a posteriori."""
     rate = fit.scores_.sum(axis=1)
     precision = rate / (fit.scores_sd_**2).sum(axis=1)  # of the gamma law with these moments
     return float(
