@@ -165,16 +165,17 @@ WHY = """## What differs, and why
   by date, has no duplicates.
 - **Words and components.** The paper's gain of 3.6 points does not come back: in 5-fold components
   cost about a point, and by date, where the test messages are less like the training ones, they
-  bring next to nothing. Where words do as well as here there is little left for components to add.
+  bring next to nothing. Perhaps words that do as well as ours leave little for them to add.
   Labels as a group of the fit (as the paper's classifier has them) did not change that on the one
   fold we tried, nor did components of a smaller weight, which came closer to words alone.
   Components mix up newsgroups of near subjects: the religious ones, which in the paper they told
   apart. They help with offers for sale.
 - **Components alone** are right two times in three, the paper's in one of three to five; and their
   number matters little. We do not know why the paper's are so low: tf-idf without smoothing, which
-  makes little of components that are in nearly every message, gave 57 % on one fold, and
+  makes little of components that are in nearly every message, gave 57 to 65 % on one fold, and
   predicting the label as a group of the model 60 %.
-- By date all are less often right: later messages are on other subjects."""
+- By date all are less often right. Folds drawn at random put messages of one thread into both
+  parts, which may be why."""
 
 
 if __name__ == "__main__":
