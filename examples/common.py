@@ -80,12 +80,10 @@ class Report:
         """Add a table: first column to the left, all others to the right."""
         cells = [[str(cell) for cell in row] for row in [heads, *rows]]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "| "
-            + " | ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-            + " |"
-            for row in cells
-        ]
+        lines = []
+        for row in cells:
+            padded = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
+            lines.append("| " + " | ".join(padded) + " |")
         rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])])
         self.say("\n".join([lines[0], rule + "|", *lines[1:]]))
 
