@@ -14,11 +14,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discan import __version__
 from discan.errors import InputError
 from discan.plot import save
 
-__all__ = ["Report", "data_folder", "needed"]
+__all__ = ["Report", "data_folder", "mean_and_error", "needed", "standard_error"]
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -38,6 +40,16 @@ def needed(name: str) -> Path:
         print(f"data absent: no folder {name!r} in $DISCAN_DATA; nothing to do")
         sys.exit(0)
     return found
+
+
+def standard_error(values: Any) -> float:
+    """Standard error of a mean."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5)
+
+
+def mean_and_error(values: Any, sign: str = "") -> str:
+    """Mean and standard error as text; ``sign="+"`` shows the sign of a difference."""
+    return f"{np.mean(values):{sign}.4f} ± {standard_error(values):.4f}"
 
 
 class Report:

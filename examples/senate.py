@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from _roll_calls import load, turned
-from common import Report
+from common import Report, mean_and_error, standard_error
 from joblib import Parallel, delayed
 
 import discan
@@ -41,9 +41,9 @@ def main() -> None:
     data, year = load()
     tables = dict(zip(ORIENTATIONS, (data.corpus, turned(data.corpus)), strict=True))
     n_votes = int(data.corpus.n_tokens)
-    n_senators, n_calls = data.corpus.n_documents, data.corpus.n_groups
     report.say(
-        f"{year}: {n_senators} senators, {n_calls} roll calls, {n_votes:,} votes cast. A document "
+        f"{year}: {data.corpus.n_documents} senators, {data.corpus.n_groups} roll calls, "
+        f"{n_votes:,} votes cast. A document "
         "is a senator and each roll call a group of two words, yea and nay; or the other way "
         "round. Not voting is no count. Jeffreys' prior of the loadings, alpha = 0.1."
     )
@@ -120,6 +120,7 @@ def show_in_sample(report: Report, run: Length, fits: dict, year: int) -> None:
                     f"{chains.mean():,.0f} ({chains.min():,.0f}-{chains.max():,.0f})",
                     f"{bound.min():,.0f}"]  # fmt: skip
         rows.append(row)
+    fewest = min((fit[0], k) for (o, k, _), fit in fits.items() if o == ORIENTATIONS[0])
     kinds = ("variational", "sampler", "bound")
     report.table(["K", "paper", *(f"{o}: {kind}" for o in ORIENTATIONS for kind in kinds)], rows)
     report.say(
@@ -128,7 +129,9 @@ def show_in_sample(report: Report, run: Length, fits: dict, year: int) -> None:
         "means over draws, mean and range over chains. Bound: on the bits of the evidence, which "
         "charges for the parameters. The paper gives no formula; its figures are of the size of "
         "the first column, and so are taken to be in-sample. Such figures differ more between "
-        "starts than between the K in question, and cannot choose K."
+        "starts than between the K in question, and cannot choose K: that 5 blocs are "
+        "'overwhelmingly selected' does not follow from them. By the bound, with senators as "
+        f"documents, K = {fewest[1]} takes the fewest bits."
     )
 
 
@@ -141,18 +144,18 @@ def show_held_out(report: Report, scores: dict[str, dict[int, Array]]) -> None:
     rows = []
     for k in scores[ORIENTATIONS[0]]:
         pairs = [(scores[o][k], more[o, k]) for o in ORIENTATIONS]
-        rows.append([k, *(cell for b, m in pairs for cell in (shown(b), shown(m, "+")))])
+        rows.append([k, *(mean_and_error(*part) for b, m in pairs for part in ((b,), (m, "+")))])
     heads = [f"{o}{what}" for o in ORIENTATIONS for what in ("", ", more than the best")]
     report.table(["K", *heads], rows)
     for o in ORIENTATIONS:
         table = scores[o]
-        least = table[best[o]].mean() + error(table[best[o]])
+        least = table[best[o]].mean() + standard_error(table[best[o]])
         enough = min(k for k in table if table[k].mean() <= least)
-        level = [k for k in table if more[o, k].mean() <= 2 * error(more[o, k])]
+        level = [k for k in table if more[o, k].mean() <= 2 * standard_error(more[o, k])]
         report.say(
             f"Documents = {o}: the best K is {best[o]}; within two standard errors of it, split by "
             f"split: {', '.join(map(str, level))}. The smallest within one standard error of the "
-            f"best, the errors of the first column, is {enough}."
+            f"best is {enough}. Splits overlap, so the errors are too small if anything."
         )
         report.figure(
             plot.quality(
@@ -160,16 +163,6 @@ def show_held_out(report: Report, scores: dict[str, dict[int, Array]]) -> None:
                 measure="bits a held-out vote", title=f"How many blocs? Documents = {o}",
             ), f"held-out-{o.replace(' ', '-')}", f"Bits a held-out vote by K, documents = {o}",
         )  # fmt: skip
-
-
-def error(values: Array) -> float:
-    """Standard error of the mean over splits."""
-    return float(values.std(ddof=1) / len(values) ** 0.5)
-
-
-def shown(values: Array, sign: str = "") -> str:
-    """Mean and standard error."""
-    return f"{values.mean():{sign}.4f} ± {error(values):.4f}"
 
 
 def show_blocs(report: Report, blocs: Blocs, year: int) -> None:

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import numpy as np
-from common import Report, needed
+from common import Report, mean_and_error, needed
 
 import discan
 from discan import plot
@@ -39,11 +39,9 @@ def main() -> None:
         scores[n_components] = models[n_components].log_likelihood(table(patterns))[pattern.ravel()]
     rows = []
     for n_components, logs in scores.items():
-        more = logs - scores.get(n_components - 1, logs)
-        rows.append([
-            n_components, shown(logs), shown(more, "+") if n_components > 1 else "-",
-            f"{-logs.mean() / 16 / math.log(2):.4f}",
-        ])  # fmt: skip
+        more = mean_and_error(logs - scores[n_components - 1], "+") if n_components > 1 else "-"
+        bits = f"{-logs.mean() / 16 / math.log(2):.4f}"
+        rows.append([n_components, mean_and_error(logs), more, bits])
     report.table(
         ["K", "log-likelihood a person, nats", "more than with one profile less", "bits an answer"],
         rows,
@@ -97,11 +95,6 @@ def independent(train: Array, test: Array) -> Array:
     """Log-likelihood of each person if the items had nothing to do with one another."""
     yes = (train.sum(axis=0) + 0.5) / (len(train) + 1)
     return np.asarray(np.log(np.where(test == 1, yes, 1 - yes)).sum(axis=1))
-
-
-def shown(values: Array, sign: str = "") -> str:
-    """Mean and standard error over people."""
-    return f"{values.mean():{sign}.4f} ± {values.std(ddof=1) / len(values) ** 0.5:.4f}"
 
 
 def show_profiles(report: Report, model: discan.MPCA) -> None:
