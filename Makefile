@@ -16,7 +16,7 @@ demo: .venv/.installed
 
 # Each writes docs/results/<name>.md; one whose data are absent says so and is no failure.
 examples: .venv/.installed-test
-	@for script in $(filter-out examples/common.py,$(wildcard examples/*.py)); do \
+	@for script in $(filter-out examples/common.py examples/_%,$(wildcard examples/*.py)); do \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 lint: .venv/.installed-dev

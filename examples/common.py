@@ -14,11 +14,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discan import __version__
 from discan.errors import InputError
 from discan.plot import save
 
-__all__ = ["Report", "data_folder", "needed"]
+__all__ = ["Report", "data_folder", "mean_and_error", "needed", "standard_error"]
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -38,6 +40,16 @@ def needed(name: str) -> Path:
         print(f"data absent: no folder {name!r} in $DISCAN_DATA; nothing to do")
         sys.exit(0)
     return found
+
+
+def standard_error(values: Any) -> float:
+    """Standard error of a mean."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5)
+
+
+def mean_and_error(values: Any, sign: str = "") -> str:
+    """Mean and standard error as text; ``sign="+"`` shows the sign of a difference."""
+    return f"{np.mean(values):{sign}.4f} ± {standard_error(values):.4f}"
 
 
 class Report:
@@ -80,12 +92,10 @@ class Report:
         """Add a table: first column to the left, all others to the right."""
         cells = [[str(cell) for cell in row] for row in [heads, *rows]]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "| "
-            + " | ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-            + " |"
-            for row in cells
-        ]
+        lines = []
+        for row in cells:
+            padded = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
+            lines.append("| " + " | ".join(padded) + " |")
         rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])])
         self.say("\n".join([lines[0], rule + "|", *lines[1:]]))
 
