@@ -149,11 +149,10 @@ def totals_without_components(train: Any, test: Any) -> dict[str, float]:
 
     start = np.log([1.0, 1.0 / train.mean()])
     shape, rate = np.exp(minimize(loss, start, method="Nelder-Mead").x)
+    gamma = nbinom.logpmf(test, shape + train, (rate + 1.0) / (rate + 2.0))
     return {
         "the same number again, Poisson": float(poisson.logpmf(test, train + 0.5).mean()),
-        "a gamma law of its own (negative binomial)": float(
-            nbinom.logpmf(test, shape + train, (rate + 1.0) / (rate + 2.0)).mean()
-        ),
+        "a gamma law of its own (negative binomial)": float(gamma.mean()),
     }
 
 
