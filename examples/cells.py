@@ -142,7 +142,7 @@ WHY = """## What it says
 - **Yes.** Of six components five are the five types, each with genes known for it (CD3D of T cells,
   MS4A1 and CD79A of B cells, KLRD1 and GZMB of NK cells, S100A8 and LYZ of monocytes, CYTL1 of
   CD34+ cells); the other holds the genes of ribosomes and is in cells of all types.
-- **Shares say more than the largest.** The component of the ribosomes is the largest one of some 300
+- **Shares say more than the largest.** The component of the ribosomes is the largest of some 300
   cells, most of them T cells, so the largest component does not name the type; by all their shares
   cells fall into types as well as they do in the usual way without components.
 - **Seeds matter.** Some starts end in worse optima; the objective tells.
