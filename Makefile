@@ -6,13 +6,18 @@ PEERS := tomotopy gensim enstop
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: test demo lint bench bench-short clean
+.PHONY: test demo examples lint bench bench-short clean
 
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 demo: .venv/.installed
 	$(BIN)/discan demo
+
+# Each writes docs/results/<name>.md; one whose data are absent says so and is no failure.
+examples: .venv/.installed-test
+	@for script in $(filter-out examples/common.py examples/_%,$(wildcard examples/*.py)); do \
+		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the examples share: where the data are, and where results go."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discan import __version__
+from discan.errors import InputError
+from discan.plot import save
+
+__all__ = ["Report", "data_folder", "mean_and_error", "needed", "standard_error"]
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "docs" / "results"
+
+
+def data_folder(name: str) -> Path | None:
+    """Find a folder of data in ``$DISCAN_DATA`` or, if that is not set, in ``../shared/data``."""
+    chosen = os.environ.get("DISCAN_DATA")
+    root = Path(chosen).expanduser() if chosen else ROOT.parent / "shared" / "data"
+    return root / name if (root / name).is_dir() else None
+
+
+def needed(name: str) -> Path:
+    """Find a folder of data; where it is absent say so in a line, and end without an error."""
+    found = data_folder(name)
+    if found is None:
+        print(f"data absent: no folder {name!r} in $DISCAN_DATA; nothing to do")
+        sys.exit(0)
+    return found
+
+
+def standard_error(values: Any) -> float:
+    """Standard error of a mean."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5)
+
+
+def mean_and_error(values: Any, sign: str = "") -> str:
+    """Mean and standard error as text; ``sign="+"`` shows the sign of a difference."""
+    return f"{np.mean(values):{sign}.4f} ± {standard_error(values):.4f}"
+
+
+class Report:
+    """Print the result of an example, and keep it as Markdown with its figures beside it.
+
+    Parameters
+    ----------
+    name : str
+        Of the files: ``docs/results/<name>.md``, ``<name>-<figure>.svg``.
+    title : str
+        First line of the page.
+
+    Attributes
+    ----------
+    quick : bool
+        Whether ``--quick`` was given: little data and short runs, written to a temporary folder
+        unless ``--out`` names one.
+    out : Path
+        Where files go.
+    """
+
+    def __init__(self, name: str, title: str) -> None:
+        options = argparse.ArgumentParser(description=title)
+        options.add_argument("--quick", action="store_true", help="a short run, to see it work")
+        options.add_argument("--out", type=Path, help="folder to write to (docs/results)")
+        given = options.parse_args()
+        self.name, self.title, self.quick = name, title, given.quick
+        temporary = Path(tempfile.gettempdir(), "discan-examples")
+        self.out: Path = given.out or (temporary if given.quick else RESULTS)
+        self.parts: list[str] = []
+        self.files: list[Path] = []
+        self.began = time.perf_counter()
+
+    def say(self, text: str) -> None:
+        """Add a paragraph, or a heading."""
+        print(text, end="\n\n", flush=True)
+        self.parts.append(text)
+
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add a table: first column to the left, all others to the right."""
+        cells = [[str(cell) for cell in row] for row in [heads, *rows]]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = []
+        for row in cells:
+            padded = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
+            lines.append("| " + " | ".join(padded) + " |")
+        rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])])
+        self.say("\n".join([lines[0], rule + "|", *lines[1:]]))
+
+    def figure(self, figure: Any, name: str, caption: str) -> None:
+        """Save a Plotly figure as SVG, and as PNG where a browser can draw it; show it."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        path = self.out / f"{self.name}-{name}.svg"
+        self.files.append(save(figure, path))
+        if not self.quick:
+            try:
+                self.files.append(save(figure, path.with_suffix(".png")))
+            except InputError:
+                pass  # no browser: the SVG will do
+        self.parts.append(f"![{caption}]({path.name})")
+
+    def write(self, **settings: Any) -> Path:
+        """Write the page: title, date, version, settings, seconds, machine; then all that was said.
+
+        Parameters
+        ----------
+        **settings
+            What to know in order to repeat it; underscores are shown as spaces.
+        """
+        seconds = time.perf_counter() - self.began
+        head = {
+            "date": datetime.date.today().isoformat(),
+            "discan": __version__,
+            **{key.replace("_", " "): value for key, value in settings.items()},
+            "seconds": f"{seconds:.0f}",
+            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
+            f"Python {platform.python_version()}",
+        }
+        lines = [f"- {key}: {value}" for key, value in head.items()]
+        script = f"Written by `examples/{self.name}.py`."
+        page = "\n\n".join([f"# {self.title}", script, "\n".join(lines), *self.parts]) + "\n"
+        self.out.mkdir(parents=True, exist_ok=True)
+        path = self.out / f"{self.name}.md"
+        path.write_text(page, "utf-8")
+        print(f"{seconds:.0f} s. Written:", *[path, *self.files], sep="\n  ")
+        return path

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sort messages into 20 newsgroups, by words and by components."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import Report, needed
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+import discan
+from discan.data.text import corpus_from_texts
+
+# Buntine and Jakulin (2006), section 9: accuracy in per cent, two rounds of 5-fold.
+PAPER = {
+    "words": 87.1, "words + 50 components": 90.7, "50 components": 18.5, "100 components": 25.0,
+    "300 components": 34.3,
+}  # fmt: skip
+
+
+def main() -> None:
+    """Compare words and components by cross-validation, and on the messages sorted by date."""
+    report = Report("newsgroups", "20 newsgroups: messages by words and by components")
+    archive = needed("20news-bydate") / "20news-bydate.tar.gz"
+    step = 20 if report.quick else 1
+    texts, labels, is_test = zip(*list(messages(archive))[::step], strict=True)
+    corpus, label, later = corpus_from_texts(texts), np.array(labels), np.array(is_test)
+    sizes = (5, 8) if report.quick else (50, 100, 300)
+    n_folds = 2 if report.quick else 5
+    settings: dict[str, Any] = {"algorithm": "map", "max_iter": 5 if report.quick else 30}
+    by_date = np.flatnonzero(~later), np.flatnonzero(later)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(label, label)
+
+    said: list[dict[str, Any]] = []
+    for parts in [by_date, *folds]:
+        said.append(answers(corpus, label, *parts, sizes, settings))
+        right = {name: f"{accuracy(label, answer):.1%}" for name, answer in said[-1].items()}
+        print(f"part {len(said)} of {n_folds + 1}:", right, flush=True)
+
+    names = list(said[0])
+    scores = {
+        name: 100 * np.array([accuracy(label, part[name]) for part in said]) for name in names
+    }
+    report.say(
+        f"{corpus.n_documents:,} messages without their headers, {corpus.n_words:,} words. Right "
+        f"answers in per cent: mean and standard deviation of {n_folds} folds, and beside it the "
+        f"split by date, {len(by_date[0]):,} messages to train and {len(by_date[1]):,} later ones "
+        "to test."
+    )
+    report.table(
+        ["features", "paper, 5-fold", f"discan, {n_folds}-fold", "discan, by date"],
+        [
+            (
+                name, PAPER.get(name, "-"), f"{score[1:].mean():.1f} ± {score[1:].std(ddof=1):.1f}",
+                f"{score[0]:.1f}",
+            )
+            for name, score in scores.items()
+        ],
+    )  # fmt: skip
+    report.say("## What the components change")
+    report.say(
+        "Numbers of messages, of all folds, that were sent to one newsgroup and taken for another: "
+        "the pairs whose number changes most when components are added to the words."
+    )
+    report.table(
+        ["sent to", "taken for", "by words", "with components"],
+        changes(label, *(merged(said[1:], name) for name in names[:2])),
+    )
+    if not report.quick:
+        report.say(WHY)
+    report.write(
+        model="Dirichlet-multinomial (MPCA), alpha 5/K, gamma 0.5",
+        **settings,
+        words="chosen over all messages, without labels",
+        components_fitted_to="words of the training part only, no labels",
+        features="tf-idf, words and components each of length 1; components below 0.01 words are 0",
+        classifier="LinearSVC, one newsgroup against the others, C = 1 / mean squared length",
+        seed=0,
+    )
+
+
+def messages(archive: Path) -> Iterator[tuple[str, str, bool]]:
+    """Iterate over the messages: text without its header, newsgroup, whether it is a test one."""
+    with tarfile.open(archive) as members:
+        for member in members:
+            content = members.extractfile(member) if member.isreg() else None
+            if content is not None:
+                text = content.read().decode("latin-1").partition("\n\n")[2]
+                part, newsgroup = member.name.split("/")[-3:-1]
+                yield text, newsgroup, part.endswith("test")
+
+
+def answers(
+    corpus: Any, label: Any, train: Any, test: Any, sizes: Any, settings: Any
+) -> dict[str, Any]:
+    """Say which newsgroup each test message belongs to, by each kind of features.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    label : (I,) array of str
+    train, test : arrays of int
+        Numbers of the messages of either part.
+    sizes : tuple of int
+        Numbers of components; the first is tried beside the words as well.
+    settings : dict
+        Of the fits.
+
+    Returns
+    -------
+    dict of str to (I,) array of str
+        Empty where a message is not in the test part.
+    """
+    tables: dict[str, Any] = {"words": None, f"words + {sizes[0]} components": None}
+    n_words = corpus.n_words
+    for size in sizes:
+        features = discan.DCAFeatures(size, random_state=0, n_jobs=2, **settings)
+        features.fit(corpus.select(train))
+        both = features.transform(corpus)
+        tables[f"{size} components"] = both[:, n_words:]
+        if size == sizes[0]:
+            tables["words"], tables[f"words + {size} components"] = both[:, :n_words], both
+    result = {}
+    for name, table in tables.items():
+        cost = 1.0 / table[train].multiply(table[train]).sum(axis=1).mean()
+        machine = LinearSVC(C=cost, random_state=0).fit(table[train], label[train])
+        result[name] = np.full(len(label), "", dtype=label.dtype)
+        result[name][test] = machine.predict(table[test])
+    return result
+
+
+def accuracy(label: Any, answer: Any) -> float:
+    """Share of right answers among those that were given."""
+    return float(np.mean(label[answer != ""] == answer[answer != ""]))
+
+
+def merged(parts: list[dict[str, Any]], name: str) -> Any:
+    """Put the answers of all folds together, (I,)."""
+    answer = parts[0][name].copy()
+    for part in parts[1:]:
+        answer = np.where(part[name] == "", answer, part[name])
+    return answer
+
+
+def changes(label: Any, before: Any, after: Any) -> list[tuple[Any, ...]]:
+    """List the pairs of newsgroups whose mix-ups changed most: three fewer, then three more."""
+    names = np.unique(label)
+    one, two = (confusion_matrix(label, said, labels=names) for said in (before, after))
+    change = two - one
+    np.fill_diagonal(change, 0)
+    order = np.argsort(change, axis=None, kind="stable")
+    pairs = [divmod(int(at), len(names)) for at in [*order[:3], *order[:-4:-1]]]
+    return [(names[i], names[j], one[i, j], two[i, j]) for i, j in pairs]
+
+
+WHY = """## What differs, and why
+
+- **Words.** Ours alone are right as often as the paper's words and components together. The paper
+  does not say which words it kept, how it treated headers, or which version it used; ours, sorted
+  by date, has no duplicates.
+- **Words and components.** The paper's gain of 3.6 points does not come back: in 5-fold components
+  cost about a point, and by date, where the test messages are less like the training ones, they
+  bring next to nothing. Perhaps words that do as well as ours leave little for them to add.
+  Labels as a group of the fit (as the paper's classifier has them) did not change that on the one
+  fold we tried, nor did components of a smaller weight, which came closer to words alone.
+  Components mix up newsgroups of near subjects: the religious ones, which in the paper they told
+  apart. They help with offers for sale.
+- **Components alone** are right two times in three, the paper's in one of three to five; and their
+  number matters little. We do not know why the paper's are so low: tf-idf without smoothing, which
+  makes little of components that are in nearly every message, gave 57 to 65 % on one fold, and
+  predicting the label as a group of the model 60 %.
+- By date all are less often right. Folds drawn at random put messages of one thread into both
+  parts, which may be why."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grade-of-membership profiles of the National Long Term Care Survey: 16 items, yes or no."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from common import Report, mean_and_error, needed
+
+import discan
+from discan import plot
+from discan.typing import Array
+
+PRIOR = {"alpha": 0.1, "gamma": 0.5}
+SHOWN = 4  # profiles in the figure
+
+
+def main() -> None:
+    """Fit profiles for K = 2 to 9, and score people who were not fitted."""
+    folder = needed("nltcs")
+    report = Report("survey", "Profiles of disability: the National Long Term Care Survey")
+    train, test = (read(folder / f"nltcs.{part}.data") for part in ("train", "test"))
+    sizes = (2, 3) if report.quick else tuple(range(2, 10))
+    if report.quick:
+        train, test = train[:1000], test[:200]
+    report.say(
+        f"{len(train):,} people to fit and {len(test):,} others to score, 16 items of everyday "
+        "life, 1 = cannot do it without help; the file does not name them. A person is a document, "
+        "an item a group of two words, an answer a count of 1. Each person is a mixture of K "
+        "profiles (grade of membership)."
+    )
+    scores: dict[int, Array] = {1: independent(train, test)}
+    models = {}
+    patterns, pattern = np.unique(test, axis=0, return_inverse=True)
+    for n_components in sizes:
+        models[n_components] = fit(train, n_components, report.quick)
+        scores[n_components] = models[n_components].log_likelihood(table(patterns))[pattern.ravel()]
+    rows = []
+    for n_components, logs in scores.items():
+        more = mean_and_error(logs - scores[n_components - 1], "+") if n_components > 1 else "-"
+        bits = f"{-logs.mean() / 16 / math.log(2):.4f}"
+        rows.append([n_components, mean_and_error(logs), more, bits])
+    report.table(
+        ["K", "log-likelihood a person, nats", "more than with one profile less", "bits an answer"],
+        rows,
+    )
+    least = max(scores, key=lambda k: scores[k].mean())
+    report.say(
+        "People who were not fitted; their memberships are summed over (exactly up to K = 5, by "
+        "Chib's estimator beyond), profiles and alpha are means over the draws of one chain. "
+        f"Standard errors are over people. K = 1: items have nothing to do with one another. The "
+        f"best K is {least}; steps of less than two standard errors say little."
+    )
+    shown_model = models[SHOWN if SHOWN in models else sizes[-1]]
+    report.figure(
+        plot.quality(
+            {k: logs for k, logs in scores.items() if k > 1},
+            measure="held-out log-likelihood a person, nats",
+            title="How many profiles?",
+            subtitle="A bar is the standard error over people, who are the same for every K",
+        ),
+        "held-out",
+        "Held-out log-likelihood a person by the number of profiles",
+    )
+    show_profiles(report, shown_model)
+    report.write(
+        K=f"{sizes[0]} to {sizes[-1]}", alpha="learnt, from 0.1", gamma=0.5, threads=2,
+        algorithm="collapsed Gibbs sampling, 100 + 50 sweeps",
+    )  # fmt: skip
+
+
+def read(path: Path) -> Array:
+    """Answers of each person to the 16 items, 0 or 1."""
+    return np.loadtxt(path, delimiter=",", dtype=np.int64)
+
+
+def table(answers: Array) -> discan.Corpus:
+    """Each item a group of two words: yes, no."""
+    counts = np.stack([answers, 1 - answers], axis=2).reshape(len(answers), -1)
+    return discan.Corpus(counts, groups=np.repeat(np.arange(answers.shape[1]), 2))
+
+
+def fit(answers: Array, n_components: int, quick: bool) -> discan.MPCA:
+    """Sample profiles and memberships; alpha is learnt, for it says how mixed people are."""
+    sampler = discan.Collapsed(burn_in=5, n_draws=5) if quick else discan.Collapsed(100, 50)
+    return discan.MPCA(
+        n_components, algorithm=sampler, learn=("alpha",), n_jobs=2, random_state=0,
+        progress=False, **PRIOR,
+    ).fit(table(answers))  # fmt: skip
+
+
+def independent(train: Array, test: Array) -> Array:
+    """Log-likelihood of each person if the items had nothing to do with one another."""
+    yes = (train.sum(axis=0) + 0.5) / (len(train) + 1)
+    return np.asarray(np.log(np.where(test == 1, yes, 1 - yes)).sum(axis=1))
+
+
+def show_profiles(report: Report, model: discan.MPCA) -> None:
+    """Table and picture of the chance of a yes by item and profile, the ablest profile first."""
+    order = np.argsort(model.components_[:, 0::2].sum(axis=1))
+    yes = model.components_[order, 0::2]
+    names = [f"profile {k + 1}" for k in range(len(yes))]
+    shares = model.proportions_.mean(axis=0)[order]
+    report.say(f"## {len(yes)} profiles: chance of a yes, in per cent")
+    rows = [["share of all people", *(f"{100 * share:.0f}" for share in shares)]]
+    rows += [[f"item {j + 1}", *(f"{100 * p:.0f}" for p in yes[:, j])] for j in range(yes.shape[1])]
+    report.table(["", *names], rows)
+    report.figure(
+        plot.heatmap(
+            model.components_[order], groups=np.repeat([f"item {j + 1}" for j in range(16)], 2),
+            words=[f"item {j + 1}: {word}" for j in range(16) for word in ("yes", "no")],
+            components=names, title="Profiles of disability",
+        ),
+        "profiles",
+        "Chance of each answer by item and profile",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
