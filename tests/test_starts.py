@@ -86,3 +86,12 @@ def test_single_precision_has_the_same_bits_on_any_threads(monkeypatch):
     fits = [DCA(8, max_iter=5, random_state=0, n_jobs=n).fit(X) for n in (1, 3)]
     np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
     np.testing.assert_array_equal(fits[0].scores_, fits[1].scores_)
+
+
+def test_auto_is_recorded_and_learns_by_a_bound():
+    X = make(60)
+    found = [
+        DCA(3, max_iter=2, random_state=0, **settings).fit(X).settings_["algorithm"]
+        for settings in ({}, {"model": "gp"}, {"model": "cgp"}, {"learn": ("alpha",)})
+    ]
+    assert found == ["maximum-a-posteriori"] * 2 + ["variational"] * 2

@@ -63,8 +63,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
     algorithm : {"auto", "ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
-        "auto" is the quickest to a good model: MAP, or variational for the conditional model. Give
-        an object to set options, e.g. ``Collapsed(burn_in=200, n_draws=100)``.
+        "auto" is the quickest to a good model: MAP, or variational for the conditional model and
+        if anything is to be learnt. Give an object to set options, e.g.
+        ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
         5/K, beta makes the prior's mean document as long as the data's, rho is 0.5. In the

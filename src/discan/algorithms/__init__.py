@@ -26,8 +26,12 @@ __all__ = [
 
 
 def choose(choice: Any, model: Model, learn: frozenset[str] = frozenset()) -> Algorithm:
-    """Find an algorithm by name; "auto" is the quickest to a good model that takes this one."""
+    """Find an algorithm by name; "auto" is the quickest to a good model: MAP where it will do.
+
+    Hyperparameters are better learnt by raising a bound than from MAP's expected counts, which take
+    every component to be present in every document.
+    """
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
     point = MAP()
-    return Variational() if point.refusal(model, learn) else point
+    return Variational() if learn or point.refusal(model, learn) else point
