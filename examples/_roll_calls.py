@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 from common import data_folder
@@ -23,7 +24,10 @@ def load() -> tuple[Dataset, int]:
         head, *rows = csv.reader(stream)
     number, date, bill, question, result, outcome, yeas, nays = np.array([r[:8] for r in rows]).T
     votes = np.array([row[8:] for row in rows]).T
-    senators = np.array(head[8:])
+    # McCAIN (R-AZ) is McCain; parties and states stand in brackets
+    senators = np.array(
+        [re.sub(r"[A-Z]{2,}(?=.* \()", lambda m: m[0].title(), h) for h in head[8:]]
+    )
     corpus = discan.Corpus(
         np.stack([votes == "Y", votes == "N"], axis=2).reshape(len(votes), -1).astype(np.int64),
         groups=np.repeat(np.arange(len(rows)), 2),
@@ -33,7 +37,7 @@ def load() -> tuple[Dataset, int]:
     calls = {"number": number, "date": date, "title": title, "question": question,
              "result": result, "yeas": yeas, "nays": nays, "agreed": outcome == "Y"}  # fmt: skip
     party = np.array([name.split("(")[1][0] for name in senators])
-    name = np.array([name.split(" (")[0].title() for name in senators])
+    name = np.array([name.split(" (")[0] for name in senators])
     description = f"{len(votes)} senators cast {corpus.n_tokens:,} votes on {len(rows)} roll calls."
     return Dataset(corpus, {"name": name, "party": party}, calls, description), 2003
 

@@ -27,7 +27,7 @@ class Length(NamedTuple):
     """How much to run."""
 
     sizes: tuple[int, ...] = tuple(range(2, 11))
-    starts: int = 6
+    starts: int = 4
     splits: int = 10
     chains: int = 3
     burn_in: int = 150
@@ -178,7 +178,8 @@ def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
     report.say(
         "The outcome of every roll call is the ballot of one more senator, described by the same "
         "blocs: whose votes the outcomes look like, which is not who brought them about. Seats "
-        "come in parts, since a senator may belong to several blocs."
+        f"come in parts. Five blocs were allowed; {len(blocs.used)} hold a seat or more, and the "
+        "run shown is the one that agrees best with the others."
     )
     squares = plot.membership_squares(
         blocs.membership, blocs.members, np.where(blocs.parties == "R", "Republicans", "Democrats"),
