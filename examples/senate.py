@@ -189,8 +189,8 @@ def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
         "independent, stands with the Democrats",
     )  # fmt: skip
     report.figure(squares, "squares", f"Five shaded squares for each senator of {year}, by party")
-    drawn = to_svg(squares).partition("<svg")[2]
-    figure = f'<h2>Squares</h2><figure><div class="scroll"><svg{drawn}</div></figure>\n\n<h2>The b'
+    drawn = '<svg style="width:100%;height:auto"' + to_svg(squares).partition("<svg")[2]
+    figure = f"<h2>Squares</h2><figure>{drawn}</figure>\n\n<h2>The b"
     text = page(blocs).replace("<h2>The b", figure, 1)
     report.files.append(write_page(report.out / "senate.html", text))
 
