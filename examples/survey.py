@@ -26,8 +26,8 @@ def main() -> None:
     if report.quick:
         train, test = train[:1000], test[:200]
     report.say(
-        f"{len(train):,} people to fit and {len(test):,} others to score, 16 items of everyday "
-        "life, 1 = cannot do it without help; the file does not name them. A person is a document, "
+        f"{len(train):,} people to fit and {len(test):,} others to score, 16 items on "
+        "disability in daily life, yes or no; the file does not name them. A person is a document, "
         "an item a group of two words, an answer a count of 1. Each person is a mixture of K "
         "profiles (grade of membership)."
     )
