@@ -76,7 +76,8 @@ class Report:
         options.add_argument("--quick", action="store_true", help="a short run, to see it work")
         options.add_argument("--out", type=Path, help="folder to write to (docs/results)")
         given = options.parse_args()
-        self.name, self.title, self.quick = name, title, given.quick
+        self.name = self.script = name
+        self.title, self.quick = title, given.quick
         temporary = Path(tempfile.gettempdir(), "discan-examples")
         self.out: Path = given.out or (temporary if given.quick else RESULTS)
         self.parts: list[str] = []
@@ -129,7 +130,7 @@ class Report:
             f"Python {platform.python_version()}",
         }
         lines = [f"- {key}: {value}" for key, value in head.items()]
-        script = f"Written by `examples/{self.name}.py`."
+        script = f"Written by `examples/{self.script}.py`."
         page = "\n\n".join([f"# {self.title}", script, "\n".join(lines), *self.parts]) + "\n"
         self.out.mkdir(parents=True, exist_ok=True)
         path = self.out / f"{self.name}.md"

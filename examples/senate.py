@@ -40,31 +40,31 @@ def main() -> None:
     run = Length((2, 3), 2, 2, 1, 10, 5) if report.quick else Length()
     data, year = load()
     tables = dict(zip(ORIENTATIONS, (data.corpus, turned(data.corpus)), strict=True))
-    n_votes = int(data.corpus.n_tokens)
+    if year == 2005:
+        report.name = "senate2005"  # what was found in 2003 stays
     report.say(
         f"{year}: {data.corpus.n_documents} senators, {data.corpus.n_groups} roll calls, "
-        f"{n_votes:,} votes cast. A document "
-        "is a senator and each roll call a group of two words, yea and nay; or the other way "
-        "round. Not voting is no count. Jeffreys' prior of the loadings, alpha = 0.1."
+        f"{data.corpus.n_tokens:,} votes cast. A document is a senator and each roll call a group "
+        "of two words, yea and nay; or the other way round. Not voting is no count. Jeffreys' "
+        "prior of the loadings, alpha = 0.1."
     )
     sizes = (1, *run.sizes)
-    in_parallel = Parallel(n_jobs=2)
     works = [(o, k, s) for o in ORIENTATIONS for k in run.sizes for s in range(run.starts)]
-    fits = in_parallel(delayed(in_sample)(tables[o], k, s, run) for o, k, s in works)
+    fits = Parallel(n_jobs=2)(delayed(in_sample)(tables[o], k, s, run) for o, k, s in works)
     show_in_sample(report, run, dict(zip(works, fits, strict=True)), year)
 
     works = [(o, k) for o in ORIENTATIONS for k in sizes]
-    bits = in_parallel(
+    bits = Parallel(n_jobs=2)(
         delayed(held_out)(tables[o], k, s, run) for o, k in works for s in range(run.splits)
     )
     scores = dict(zip(works, np.reshape(bits, (len(works), -1)), strict=True))
     show_held_out(report, {o: {k: scores[o, k] for k in sizes} for o in ORIENTATIONS})
 
-    blocs = find_blocs(data, 5, 1 if report.quick else 6)
     title = f"The blocs of the United States Senate, {year}"
-    show_blocs(report, replace(blocs, title=title, description=data.description), year)
+    blocs = replace(find_blocs(data, 5, 1 if report.quick else 6), title=title)
+    show_blocs(report, replace(blocs, description=data.description), year)
     report.write(
-        data=f"{year}, {n_votes:,} votes", alpha=0.1, gamma=0.5, K=f"{sizes[0]} to {sizes[-1]}",
+        data=f"{year}", alpha=0.1, gamma=0.5, K=f"{sizes[0]} to {sizes[-1]}",
         in_sample=f"{run.starts} starts; chains of {run.burn_in} + {run.n_draws} sweeps",
         held_out=f"{run.splits} random splits, 10 % of the votes held out, {run.chains} chains",
         threads=2,
@@ -192,7 +192,7 @@ def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
     drawn = '<svg style="width:100%;height:auto"' + to_svg(squares).partition("<svg")[2]
     figure = f"<h2>Squares</h2><figure>{drawn}</figure>\n\n<h2>The b"
     text = page(blocs).replace("<h2>The b", figure, 1)
-    report.files.append(write_page(report.out / "senate.html", text))
+    report.files.append(write_page(report.out / f"{report.name}.html", text))
 
 
 if __name__ == "__main__":
