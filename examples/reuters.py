@@ -139,10 +139,10 @@ WHY = """## What differs, and why
   category (earn, grain, trade). Unlike there, they help where words alone miss stories: money-fx
   and crude gain about ten points of recall, crude at a price in precision. Ours stand beside the
   words as a vector of the same length; in the paper they are more words of one bag.
-- **Components alone** are right less often than words, as in the paper (but for money-fx, where they
-  are level), yet less so: they find far more of the stories than the paper's, at about the same
-  precision, trade excepted, where it is lower; 200 are hardly better than 50. Ours saw the training
-  stories only; the paper does not say what its own were fitted to, nor how long."""
+- **Components alone** are right less often than words, as in the paper (but for money-fx, where
+  they are level), yet less so: they find far more of the stories than the paper's, at about the
+  same precision, trade excepted, where it is lower; 200 are hardly better than 50. Ours saw the
+  training stories only; the paper does not say what its own were fitted to, nor how long."""
 
 
 if __name__ == "__main__":
