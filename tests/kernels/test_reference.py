@@ -755,7 +755,17 @@ def test_every_public_kernel_has_a_twin():
         "split": "gibbs_split",
         "open_stream": None,
     }
-    for module in (random, draws, special, variational, gibbs, collapsed, frozen, evidence):
+    for module in (
+        random,
+        draws,
+        special,
+        variational,
+        gibbs,
+        collapsed,
+        frozen,
+        objective,
+        evidence,
+    ):
         for name in module.__all__:
             if name.isupper():
                 assert getattr(reference, name) == getattr(module, name)

@@ -16,7 +16,6 @@ __all__ = [
     "draw_loadings",
     "draw_log_loadings",
     "log_factor",
-    "log_loadings",
     "split",
     "sweep",
 ]
@@ -361,22 +360,3 @@ def augment_loadings(
                 y = log_gamma_draw(stream, float(totals[g, k]))
                 top = max(x, y)
                 out_log_beta[g] += x - top - math.log(math.exp(x - top) + math.exp(y - top))
-
-
-@kernel()
-def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
-    """Log D, the probability of the words given their components, loadings integrated out.
-
-    Same as reference.log_loadings. Spec 2.4: sum_gk log D_gk.
-    """
-    n_words, n_components = loading_counts.shape
-    result = 0.0
-    for g in range(group_totals.shape[0]):
-        for k in range(n_components):
-            result -= log_rising(gamma_totals[g], group_totals[g, k])
-    for j in range(n_words):
-        row = 0.0
-        for k in range(n_components):
-            row += log_rising(gamma[j], loading_counts[j, k])
-        result += row
-    return result
