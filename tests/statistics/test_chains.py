@@ -57,12 +57,12 @@ SHORT = golden_cases() | random_cases(["cgp"], [14], oracle.KINDS[3:])
 LONG = random_cases(oracle.MODELS, range(10, 14))
 
 
-def check(case, sampler, seed=11, n_draws=N_DRAWS):
+def check(case, sampler):
     """Compare a chain with the exact posterior."""
     prior = case.prior
     exact = oracle.corpus(prior, case.W, case.gamma, prior.K, case.groups, case.exposures)
     loading_counts = []
-    options = {"burn_in": BURN_IN, "n_draws": n_draws, "thin": THIN, "keep_draws": True}
+    options = {"burn_in": BURN_IN, "n_draws": N_DRAWS, "thin": THIN, "keep_draws": True}
     if sampler == "gibbs":
         algorithm = discan.Gibbs(**options)
     else:
@@ -73,12 +73,12 @@ def check(case, sampler, seed=11, n_draws=N_DRAWS):
         if getattr(prior, name) is not None
     }
     estimator = discan.DCA(
-        prior.K, model=prior.model, algorithm=algorithm, gamma=case.gamma, random_state=seed,
+        prior.K, model=prior.model, algorithm=algorithm, gamma=case.gamma, random_state=11,
         callback=lambda run: loading_counts.append(np.array(run.params.loading_counts)), **hyper,
     ).fit(discan.Corpus(case.W, groups=case.groups, exposures=case.exposures))  # fmt: skip
 
     c = np.array(estimator.draws_.component_counts)
-    assert c.shape == (n_draws, len(case.W), prior.K)
+    assert c.shape == (N_DRAWS, len(case.W), prior.K)
     n = np.array(loading_counts[BURN_IN:][THIN - 1 :: THIN], float)
     groups = np.zeros(len(case.gamma), int) if case.groups is None else np.array(case.groups)
     totals = np.ones(len(case.W)) * (groups.max() + 1)
