@@ -53,6 +53,7 @@ KERNELS = [
             "document_counts",
             "frozen_sweep",
             "index_words",
+            "listed_sweep",
             "move_counts",
             "move_totals",
         ),

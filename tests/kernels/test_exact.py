@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 from scipy.special import digamma, gammaln
 
-from discan.kernels import collapsed, evidence, gibbs, variational
+from discan.algorithms.collapsed import WordIndex
+from discan.kernels import collapsed, evidence, frozen, gibbs, variational
 
 MODELS = pytest.mark.parametrize("model", ["gp", "cgp", "dm"])
 CASES = pytest.mark.parametrize("number", range(6))
@@ -212,8 +213,9 @@ def test_gibbs_sweeps_visit_the_posterior(model, number):
 
 @MODELS
 @pytest.mark.parametrize("number", [0, 1, 2])
-@pytest.mark.parametrize("live", [0, 1])
-def test_collapsed_draws_from_the_conditional(model, number, live):
+@pytest.mark.parametrize("lonely", [False, True])
+@pytest.mark.parametrize("form", ["exact", "rows", "lists"])
+def test_collapsed_draws_from_the_conditional(model, number, form, lonely):
     """The first token of a sweep, drawn many times from one state."""
     document = Document(model, number)
     K, J, groups = document.prior.K, len(document.w), document.groups
@@ -221,7 +223,7 @@ def test_collapsed_draws_from_the_conditional(model, number, live):
     indicator = np.eye(groups.max() + 1)[groups].T
     words = np.repeat(np.arange(J), document.w)
     assignments = document.rng.integers(0, K, len(words)).astype(np.int32)
-    if live:  # the state may also be one where the first token's component is otherwise empty
+    if lonely:  # the first token's component is otherwise empty
         assignments[1:][assignments[1:] == assignments[0]] = (assignments[0] + 1) % K
     counts = np.zeros((J, K), dtype=np.int32)
     collapsed.count_tokens(*document.head[:3], assignments, counts)
@@ -229,13 +231,22 @@ def test_collapsed_draws_from_the_conditional(model, number, live):
     tokens = np.column_stack([np.zeros_like(words), words, assignments])
     exposures = None if document.exposures is None else document.exposures[None]
     expected = oracle.token_conditional(document.prior, tokens, 0, groups, exposures, gamma)
+    head = (*document.head, *document.table, groups.astype(np.int32), gamma, indicator @ gamma)
+    index = WordIndex.of(counts, listed=form == "lists")
+    if index.listed:
+        frozen.index_words(
+            counts, 0, J, totals, head[-3], head[-1], index.touched, *index.read[:3], index.counts,
+            index.shares,
+        )  # fmt: skip
     first, moves = [], np.empty((3, len(words)), dtype=np.int64)
     for cycle in range(4000):
         z = assignments.copy()
-        collapsed.sweep(
-            *document.head, *document.table, groups.astype(np.int32), gamma, indicator @ gamma,
-            counts.copy(), totals.copy(), z, *moves, np.empty(1), live, np.uint64(3), cycle, 0,
-        )  # fmt: skip
+        rest = (z, np.empty(1), np.uint64(3), cycle, 0)
+        if form == "exact":
+            collapsed.sweep(*head, totals.copy(), counts.copy(), *rest)
+        else:
+            redraw = frozen.listed_sweep if index.listed else frozen.frozen_sweep
+            redraw(*head, totals, counts, *index.read, z, *moves, *rest[1:])
         first.append(z[0])
     observed = np.bincount(first, minlength=K)
     assert stats.chisquare(observed, len(first) * expected).pvalue > 1e-4

@@ -190,12 +190,12 @@ def test_component_sorted_tokens():
 KERNEL_MUTANTS = {
     "own count in the word's counts": (
         Cell("dm", "collapsed", False),
-        ("(prior + row[old] - (1 - live))", "(prior + row[old] + 1)"),
+        ("(prior + row[k])", "(prior + row[k] + (k == old))"),
     ),
     "no total": (
         Cell("dm", "collapsed", False),
         ("inverse = 1.0 / (gamma_totals.reshape", "inverse = 1.0 + 0.0 * (gamma_totals.reshape"),
-        ("own_inverse = 1.0 / (", "own_inverse = 1.0 + 0.0 * ("),
+        ("inverse[g, old] = 1.0 / (", "inverse[g, old] = 1.0 + 0.0 * ("),
         ("inverse[g, new] = 1.0 / (", "inverse[g, new] = 1.0 + 0.0 * ("),
     ),
     "total of the wrong group": (
@@ -216,13 +216,13 @@ KERNEL_MUTANTS = {
     # ---
     "own count in the total": (
         Cell("dm", "collapsed", True),
-        (") * own_inverse", ") / (1.0 / own_inverse + 1.0)"),
+        ("* group_inverse[k]", "/ (1.0 / group_inverse[k] + (k == old))"),
     ),
     "own count in the document": (
         Cell("dm", "collapsed", False),
         (
-            "own = document_weight[old] *",
-            "own = (component_counts[old] + 1 + shape[level, old]) / rate[level, old] *",
+            "weights[k] = document_weight[k]",
+            "weights[k] = (document_weight[k] + (k == old) / rate[level, k])",
         ),
     ),
     "total of all groups' gamma": (

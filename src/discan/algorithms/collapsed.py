@@ -17,7 +17,14 @@ from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
 from discan.errors import LimitError
 from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
-from discan.kernels.frozen import frozen_sweep, index_words, move_counts, move_totals
+from discan.kernels.frozen import (
+    frozen_sweep,
+    index_words,
+    listed_sweep,
+    move_counts,
+    move_totals,
+)
+from discan.kernels.lanes import LANES
 from discan.models import ScoreTable
 from discan.typing import Array
 
@@ -26,11 +33,11 @@ __all__ = ["Collapsed"]
 # From this many tokens on the default is the blocked schedule.
 BLOCKED_FROM = 200_000
 BLOCKS_A_ROUND = 8
-FEWEST_ROUNDS, MOST_ROUNDS = 4, 8
-# Tokens for which another round is worth its cost, the index of all words, per 16 loadings.
-LOADINGS_A_TOKEN = 16
-# The sparse sweep keeps sums over all components for each exposure level.
-MOST_LEVELS = 16
+ROUNDS = 8
+# From this many components on lists of those that a word has tokens in are shorter than rows. They
+# are made before every round, so there are fewer.
+LISTED_FROM = 200
+LISTED_ROUNDS = 4
 # Words are indexed, and moves applied, in this many pieces.
 PIECES = 8
 MOST_TOKENS = 2**30
@@ -51,8 +58,7 @@ class Collapsed(Sampler):
         date in between: an approximation, on any number of threads with the same draws. "auto" is
         exact below 200,000 tokens. Which one ran is in the fit's settings.
     n_rounds : int, optional
-        Rounds of the blocked schedule: by default 8, or down to 4 if there are few tokens for the
-        number of loadings.
+        Rounds of the blocked schedule: by default 8, or 4 if there are 200 components or more.
     """
 
     schedule: str = "auto"
@@ -92,8 +98,7 @@ class Collapsed(Sampler):
             return [corpus.blocks]
         n_rounds = self.n_rounds
         if n_rounds is None:
-            worth = LOADINGS_A_TOKEN * corpus.n_tokens // (corpus.n_words * n_components)
-            n_rounds = int(min(max(FEWEST_ROUNDS, worth), MOST_ROUNDS))
+            n_rounds = LISTED_ROUNDS if n_components >= LISTED_FROM else ROUNDS
         pieces = n_rounds * BLOCKS_A_ROUND
         blocks = corpus.blocks_of(min(BLOCK_ENTRIES, max(1, corpus.n_entries // pieces)))
         return [blocks[start::n_rounds] for start in range(min(n_rounds, len(blocks)))]
@@ -134,45 +139,48 @@ class Collapsed(Sampler):
 
     def join(self, params: Params, corpus: Corpus, states: Sequence[Array], clock: Clock) -> Params:
         """Count the first assignments."""
-        counts = np.zeros((corpus.n_words, params.n_components), dtype=np.int32)
+        shape = (corpus.n_words, params.n_components)
+        counts = np.zeros(shape, dtype=self._count_type(corpus))
         rounds = self.rounds(corpus, params.n_components)
         blocks = [block for part in rounds for block in part]
         for block, assignments in zip(blocks, states, strict=True):
             count_tokens(block.indptr, block.words, block.counts, assignments, counts)
         totals = params.prior.layout.group_sums(counts)
-        notes = params.notes
-        if not self._live(corpus) and len(corpus.exposure_levels) <= MOST_LEVELS:
-            notes = {**notes, "index": WordIndex.room_for(counts, len(corpus.exposure_levels))}
+        index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
+        notes = params.notes if self._live(corpus) else {**params.notes, "index": index}
         return replace(params, loadings=None, loading_counts=counts, totals=totals, notes=notes)
 
+    def _count_type(self, corpus: Corpus) -> Any:
+        """Half the bytes, where no word has too many tokens: large rows are read twice as fast."""
+        words = np.bincount(corpus.words, weights=corpus.counts, minlength=1)
+        return np.int32 if self._live(corpus) or words.max() >= 2**16 else np.uint16
+
     def begin_round(self, params: Params, table: ScoreTable, engine: Engine) -> None:
-        """List the components of every word, for the sparse sweep."""
+        """List the components of every word, if there are many."""
         index: WordIndex | None = params.notes.get("index")
-        if index is not None:
-            index.fill(params, table, engine)
+        if index is not None and index.listed:
+            index.fill(params, engine)
 
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: Array, clock: Clock,
         lane: Stats,
     ) -> None:  # fmt: skip
         """Redraw every token of the block."""
-        live, prior = params.notes["live"], params.prior
-        moves = _room(0 if live else len(state), state.dtype)
+        prior = params.prior
         log_factor = np.empty(block.stop - block.start)
-        head = (block.indptr, block.words, block.counts, block.levels, *table)
-        words_prior = (prior.layout.group_of_word, prior.gamma, prior.totals)
-        index: WordIndex | None = params.notes.get("index")
-        if index is None:
-            n_moved = sweep(
-                *head, *words_prior, params.loading_counts, params.totals, state,
-                *moves, log_factor, live, *clock, block.start,
-            )  # fmt: skip
+        head = (
+            block.indptr, block.words, block.counts, block.levels, *table,
+            prior.layout.group_of_word, prior.gamma, prior.totals, params.totals,
+            params.loading_counts,
+        )  # fmt: skip
+        tail = (log_factor, *clock, block.start)
+        if params.notes["live"]:
+            sweep(*head, state, *tail)
         else:
-            n_moved = frozen_sweep(
-                *head, index.empty, *words_prior, params.totals, *index.lists, state,
-                *moves, log_factor, *clock, block.start,
-            )  # fmt: skip
-        if not live:
+            index: WordIndex = params.notes["index"]
+            moves = _room(len(state), state.dtype)
+            redraw = listed_sweep if index.listed else frozen_sweep
+            n_moved = redraw(*head, *index.read, state, *moves, *tail)
             words, old, new = (part[:n_moved] for part in moves)
             lane.moves.append((words, old, new))
         lane.objective += float(log_factor.sum())
@@ -187,11 +195,10 @@ class Collapsed(Sampler):
 
         def move(piece: tuple[int, int]) -> None:
             for moves in stats.moves:
-                move_counts(*moves, *piece, params.loading_counts)
+                move_counts(*moves, *piece, params.loading_counts, params.notes["index"].touched)
 
-        assert params.loading_counts is not None
         if stats.moves:
-            engine.run(move, _pieces(len(params.loading_counts)))
+            engine.run(move, _pieces(params.prior.layout.n_words))
         for moves in stats.moves:
             move_totals(*moves, params.prior.layout.group_of_word, params.totals)
         return params
@@ -202,50 +209,62 @@ class Collapsed(Sampler):
         return Posterior(counts, *params.model.moments(counts, table.rows(block.levels)))
 
 
-@dataclass
+@dataclass(frozen=True)
 class WordIndex:
-    """What the sparse sweep reads of the words: see kernels.frozen. Its arrays are used again.
+    """For each word, the components that it has tokens in; see ``kernels.frozen.index_words``.
 
     Attributes
     ----------
-    empty : (T, K) float32
-        Weight of a component that a document does not use, by exposure level.
-    lists : tuple
-        phi (J, K) float32; where each word's list begins and its length, (J,); the components and
-        shares in the lists; and sums of empty weights (T, J).
+    touched : (J,) array of bool
+        Words whose counts have changed since they were listed.
+    first, length : (J,) arrays
+        Where the list of each word begins; empty if there are no lists.
+    components, counts, shares : arrays
+        The lists.
     """
 
-    empty: Array
-    lists: tuple[Array, Array, Array, Array, Array, Array]
+    touched: Array
+    first: Array
+    length: Array
+    components: Array
+    counts: Array
+    shares: Array
 
     @classmethod
-    def room_for(cls, loading_counts: Array, n_levels: int) -> WordIndex:
-        """Allocate: a word can have tokens in no more components than it has tokens."""
+    def of(cls, loading_counts: Array, listed: bool) -> WordIndex:
+        """Make room: a word can have tokens in no more components than it has tokens."""
         n_words, n_components = loading_counts.shape
-        lengths = np.minimum(loading_counts.sum(axis=1, dtype=np.int64), n_components)
-        ends = np.cumsum(lengths)
-        n_listed = int(ends[-1])
+        n_words = n_words if listed else 0
+        longest = np.minimum(loading_counts[:n_words].sum(axis=1, dtype=np.int64), n_components)
+        ends = np.cumsum((longest // LANES + 1) * LANES)
+        room = int(ends[-1]) if listed else 0
         return cls(
-            np.empty((n_levels, n_components), dtype=np.float32),
-            (
-                np.empty(loading_counts.shape, dtype=np.float32),
-                ends - lengths,
-                np.zeros(n_words, dtype=np.int32),
-                np.zeros(n_listed + 1, np.uint16 if n_components <= 2**16 else np.uint32),
-                np.zeros(n_listed + 1, dtype=np.float32),
-                np.empty((n_levels, n_words), dtype=np.float32),
-            ),
+            np.ones(len(loading_counts), dtype=bool),
+            np.append(0, ends)[:n_words],
+            np.zeros(n_words, dtype=np.int32),
+            np.zeros(room, np.uint16 if n_components <= 2**16 else np.uint32),
+            np.zeros(room, dtype=loading_counts.dtype),
+            np.zeros(room, dtype=np.float32),
         )
 
-    def fill(self, params: Params, table: ScoreTable, engine: Engine) -> None:
-        """Index the counts as they are."""
-        self.empty[...] = table.shape * table.present / table.rate
+    @property
+    def listed(self) -> bool:
+        """Whether there are lists."""
+        return len(self.first) > 0
+
+    @property
+    def read(self) -> tuple[Array, Array, Array, Array]:
+        """What a sweep reads."""
+        return self.first, self.length, self.components, self.shares
+
+    def fill(self, params: Params, engine: Engine) -> None:
+        """List the counts as they are."""
         prior = params.prior
 
         def index(piece: tuple[int, int]) -> None:
             index_words(
-                params.loading_counts, params.totals, prior.layout.group_of_word, prior.gamma,
-                prior.totals, self.empty, *piece, *self.lists,
+                params.loading_counts, *piece, params.totals, prior.layout.group_of_word,
+                prior.totals, self.touched, *self.read[:3], self.counts, self.shares,
             )  # fmt: skip
 
         engine.run(index, _pieces(prior.layout.n_words))

@@ -15,19 +15,16 @@ _CHUNK = 16  # components are summed and searched in runs of this many
 @kernel(fastmath=REORDER)
 def sweep(
     indptr, words, counts, levels, shape, rate, present,
-    group_of_word, gamma, gamma_totals, loading_counts, totals, assignments,
-    out_moved_words, out_moved_from, out_moved_to, out_log_factor,
-    live, seed, cycle, first_document,
+    group_of_word, gamma, gamma_totals, totals, loading_counts, assignments,
+    out_log_factor, seed, cycle, first_document,
 ):  # fmt: skip
-    """Redraw the component of every token of a block; the number of moves is returned.
+    """Redraw the component of every token of a block, given all others: the exact sweep.
 
     Same as reference.collapsed_sweep. Token (i, j) goes to k with probability proportional to
 
         (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
-    all counts without the token. ``live``: n_jk and n_gk follow every move (the exact sweep).
-    Otherwise they stay as they were, less the token itself, and the moves are listed in
-    ``out_moved_*`` for ``frozen.move_counts``: documents are then independent of each other.
+    all counts without the token and up to date.
     """
     n_components = loading_counts.shape[1]
     n_chunks = (n_components + _CHUNK - 1) // _CHUNK
@@ -37,7 +34,6 @@ def sweep(
     ends = np.empty(n_chunks)
     inverse = 1.0 / (gamma_totals.reshape(-1, 1) + totals)
     stream = np.empty(2, dtype=np.uint64)
-    n_moved = 0
     token = 0
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
@@ -64,13 +60,11 @@ def sweep(
                     component_counts[old], shape[level, old], rate[level, old], present[level, old]
                 )
                 # without the token itself
-                row[old] -= live
-                totals[g, old] -= live
-                own_inverse = 1.0 / (gamma_totals[g] + totals[g, old] - (1 - live))
-                own = document_weight[old] * (prior + row[old] - (1 - live)) * own_inverse
+                row[old] -= 1
+                totals[g, old] -= 1
+                inverse[g, old] = 1.0 / (gamma_totals[g] + totals[g, old])
                 for k in range(n_components):
                     weights[k] = document_weight[k] * (prior + row[k]) * group_inverse[k]
-                weights[old] = own
                 total = 0.0
                 for chunk in range(n_chunks):
                     low = chunk * _CHUNK
@@ -95,21 +89,12 @@ def sweep(
                 document_weight[new] = _document_weight(
                     component_counts[new], shape[level, new], rate[level, new], present[level, new]
                 )
-                row[new] += live
-                totals[g, new] += live
-                if new != old:
-                    if live:
-                        inverse[g, old] = own_inverse
-                        inverse[g, new] = 1.0 / (gamma_totals[g] + totals[g, new])
-                    else:
-                        out_moved_words[n_moved] = j
-                        out_moved_from[n_moved] = old
-                        out_moved_to[n_moved] = new
-                    n_moved += 1
-                    assignments[token] = new
+                row[new] += 1
+                totals[g, new] += 1
+                inverse[g, new] = 1.0 / (gamma_totals[g] + totals[g, new])
+                assignments[token] = new
                 token += 1
         out_log_factor[i] = log_factor(component_counts, shape[level], rate[level], present[level])
-    return n_moved
 
 
 @kernel()

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collapsed Gibbs with the word counts held still: documents are independent, draws are sparse.
+"""Collapsed Gibbs with the word counts held still: documents are independent of each other.
 
-The weight of component k for a token of word j is d_k phi_jk, where phi_jk is the loading given the
-counts of the round and d_k what the document's other tokens say of k. Most d_k are those of an
-empty component, e_k, and most words have tokens in few components, so the weights are summed over
-the shorter of two lists:
+What the blocks of a round read does not change while they are worked on. Each lists its moves,
+which are applied when all are done: the draws are the same on any number of threads.
 
-    by document: sum over its components of (d_k - e_k) phi_jk, and sum_k e_k phi_jk, known before;
-    by word: sum over its components of d_k n_jk / N_k, and gamma_j times sum_k d_k / N_k, kept up
-        to date (for words of the group with the most tokens; else there would be many such sums).
+The weight of component k for a token of word j is d_k (gamma_j + n_jk) / N_k, where d_k is what the
+document's other tokens say of k. Either all n_jk are read, a row of counts, or those that are not
+zero, a list that was made before the round: most words have tokens in few of many components.
 
-The token itself is taken out by scaling d_k of its component.
+A draw takes longer to be known than to be made, because each part of it waits for the one before.
+So two documents are worked on in turn, in two slots, and the processor makes the next draw of one
+while it waits for that of the other. It can do so only while nothing is written to a place that it
+does not know yet: the two weights that a draw changes are put in during the next draw of the slot.
 """
 
 import math
@@ -18,209 +19,279 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel
+from .lanes import LANES, draw_component, draw_listed
 from .memory import prefetch
-from .random import SWEEP, open_stream, uniform
-from .special import log_rising
+from .random import SWEEP, open_stream, to_uniform
 
-__all__ = ["frozen_sweep", "index_words", "move_counts", "move_totals"]
+__all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_totals"]
 
-# An entry of a word's list is next to the last one; an entry of a row by document can be anywhere.
-_WORD_LIST = 2
+# What a slot remembers: its document; where its tokens begin and end, and the next; the entry of
+# that token and how many tokens are left of it; the two components whose weights have changed; the
+# group of words that its spread is of; where its level begins in the tables of the scores.
+_DOCUMENT, _START, _END, _TOKEN, _ENTRY, _LEFT, _LOST, _GAINED, _GROUP, _LEVEL = range(10)
+
+# Tables of the scores and of the norms.
+_SHAPE, _SCALE, _EMPTY = range(3)
+_INVERSE, _WITHOUT, _NORM = range(3)
+
 _AHEAD = 2  # entries from the one at hand to the one that is fetched
+_MOVES_AHEAD = 8
+_NUMBERS_A_LINE = 32  # of 16 bits in a cache line
+_CHUNK = 64  # components are summed in runs of this many
+_RUN = 8  # counts are looked at in runs of this many
+_SMALL, _LARGE = 1e-150, 1e150  # a product within these takes another factor
 
 
-@kernel(fastmath=REORDER)
-def index_words(
-    loading_counts, totals, group_of_word, gamma, gamma_totals, empty, first, last,
-    out_phi, out_first, out_length, out_components, out_shares, out_sums,
-):  # fmt: skip
-    """List the components of words ``first`` to ``last - 1`` and the sums of their weights.
+def _sweep(listed):
+    """Make one of two kernels, by lists or by rows; what is not for it is left out."""
 
-    Same as reference.index_words. phi_jk = (gamma_j + n_jk) / (Gamma_g + n_gk); the list of word j
-    is at ``out_first[j]``, its shares are n_jk / (Gamma_g + n_gk), and ``out_sums[level, j]`` is
-    sum_k empty[level, k] phi_jk. A word's list may hold as many entries as the word has tokens, or
-    K; the caller says where each begins.
-    """
-    n_components = loading_counts.shape[1]
-    inverse = np.empty(totals.shape, dtype=np.float32)
-    for g in range(totals.shape[0]):
-        for k in range(n_components):
-            inverse[g, k] = 1.0 / (gamma_totals[g] + totals[g, k])
-    for j in range(first, last):
-        g = group_of_word[j]
-        prior = np.float32(gamma[j])
-        for k in range(n_components):
-            out_phi[j, k] = (prior + np.float32(loading_counts[j, k])) * inverse[g, k]
-        at = out_first[j]
-        for k in range(n_components):
-            if loading_counts[j, k] > 0:
-                out_components[at] = k
-                out_shares[at] = np.float32(loading_counts[j, k]) * inverse[g, k]
-                at += 1
-        out_length[j] = at - out_first[j]
-        for level in range(empty.shape[0]):
-            total = np.float32(0.0)
-            for k in range(n_components):
-                total += empty[level, k] * out_phi[j, k]
-            out_sums[level, j] = total
+    @kernel(fastmath=REORDER)
+    def sweep(
+        indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
+        totals, loading_counts, list_first, list_length, list_components, list_shares, assignments,
+        out_moved_words, out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document,
+    ):  # fmt: skip
+        """Redraw the component of every token of a block; the number of moves is returned.
 
+        Same as reference.frozen_sweep and listed_sweep. Token (i, j) goes to k with probability
+        proportional to
 
-@kernel(fastmath=REORDER)
-def frozen_sweep(
-    indptr, words, counts, levels, shape, rate, present, empty, group_of_word, gamma, gamma_totals,
-    totals, phi, list_first, list_length, list_components, list_shares, sums, assignments,
-    out_moved_words, out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document,
-):  # fmt: skip
-    """Redraw the component of every token of a block; the number of moves is returned.
+            (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
-    Same as reference.frozen_sweep, and in distribution as collapsed.sweep that is not live.
-    """
-    n_components = shape.shape[1]
-    main = np.argmax(totals.sum(axis=1))  # the group with the most tokens
-    pseudo = shape.astype(np.float32)
-    scale = (1.0 / rate).astype(np.float32)
-    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32)
-    weight = empty[0].copy()  # d_k
-    weight_level = 0  # whose empty components are in it
-    empty_spread = (empty * inverse[main]).sum(axis=1)
-    flat_phi = phi.reshape(-1)
-    place = np.full(n_components, -1, dtype=np.int32)  # of a component in the document's list
-    members = np.empty(n_components, dtype=np.int32)  # the document's list, in no order
-    held = np.empty(n_components, dtype=np.int32)
-    excess = np.empty(n_components, dtype=np.float32)  # d_k - e_k
-    ends = np.empty(n_components, dtype=np.float32)
-    stream = np.empty(2, dtype=np.uint64)
-    nothing = _empty_terms(shape, rate, present)
-    last_entry = indptr[-1]
-    n_moved = 0
-    token = 0
-    for i in range(indptr.shape[0] - 1):
-        level = levels[i]
-        open_stream(stream, seed, SWEEP, cycle, first_document + i)
-        # the document's list of components
-        n_members = 0
-        start = token
-        for t in range(indptr[i], indptr[i + 1]):
-            for _ in range(counts[t]):
-                k = np.int64(assignments[token])
-                if place[k] < 0:
-                    place[k] = n_members
-                    members[n_members] = k
-                    held[n_members] = 0
-                    n_members += 1
-                held[place[k]] += 1
-                token += 1
-        if level != weight_level:
-            weight[:] = empty[level]
-            weight_level = level
-        spread = np.float64(empty_spread[level])  # sum_k d_k / N_k
-        for m in range(n_members):
-            k = members[m]
-            weight[k] = (np.float32(held[m]) + pseudo[level, k]) * scale[level, k]
-            excess[m] = weight[k] - empty[level, k]
-            spread += excess[m] * inverse[main, k]
-        token = start
-        for t in range(indptr[i], indptr[i + 1]):
-            j = words[t]
-            g = group_of_word[j]
-            prior = np.float32(gamma[j])
-            first, length = list_first[j], list_length[j]
-            if t + _AHEAD < last_entry:
-                prefetch(list_shares, list_first[words[t + _AHEAD]])
-                prefetch(list_components, list_first[words[t + _AHEAD]])
-                if token + _AHEAD < assignments.shape[0]:  # right if those entries are ones
-                    guess = np.int64(assignments[token + _AHEAD])
-                    prefetch(flat_phi, np.int64(words[t + _AHEAD]) * n_components + guess)
-            for _ in range(counts[t]):
-                old = np.int64(assignments[token])
-                at_old = place[old]
-                left_over = held[at_old] - 1
-                before = weight[old]
-                after = empty[level, old]
-                if left_over > 0:
-                    after = (np.float32(left_over) + pseudo[level, old]) * scale[level, old]
-                # phi without the token, as a part of phi: (n - 1) / (N - 1) for n / N
-                others = np.rint(phi[j, old] / inverse[g, old] - prior) - np.float32(1.0)
-                kept = (prior + others) / (phi[j, old] / inverse[g, old] - phi[j, old])
-                by_word = g == main and length <= _WORD_LIST * n_members
-                mass = np.float32(0.0)
-                if by_word:
-                    weight[old] = after * kept
-                    for x in range(length):
-                        component = np.int64(list_components[first + x])
-                        mass += list_shares[first + x] * weight[component]
-                        ends[x] = mass
-                    rest = prior * np.float32(spread + (weight[old] - before) * inverse[main, old])
+        all counts without the token, n_jk and n_gk otherwise as they were. With the lists that
+        ``index_words`` makes, d_k n_jk / N_k is summed over the list of the word, and gamma_j d_k /
+        N_k over all components, a sum that is kept in step; else both over the row of the word.
+        """
+        n_components = shape.shape[1]
+        width = (n_components + LANES - 1) // LANES * LANES
+        scores = _score_tables(shape, rate, present)
+        norms = _norm_tables(gamma_totals, totals, width)
+        # flat: places in them are worked out once
+        shapes, scales = scores[_SHAPE].reshape(-1), scores[_SCALE].reshape(-1)
+        empties = scores[_EMPTY].reshape(-1)
+        inverse, without = norms[_INVERSE].reshape(-1), norms[_WITHOUT].reshape(-1)
+        norm = norms[_NORM].reshape(-1)
+        nothing = _empty_terms(shape, rate, present)
+        # lanes reach beyond the last row, so the end of the counts is read from a copy with room
+        flat = loading_counts.reshape(-1)
+        tail_start = max(0, flat.shape[0] - width)
+        tail = np.zeros(2 * width, dtype=loading_counts.dtype)
+        tail[: flat.shape[0] - tail_start] = flat[tail_start:]
+        weight = np.zeros((2, width), dtype=np.float32)  # d_k of the document in each slot
+        late = np.zeros((2, 2), dtype=np.float32)  # weights that are not yet put in
+        spread = np.zeros(2)  # sum of d_k / N_k
+        ends = np.empty((2, width), dtype=np.float32)
+        slots = np.zeros((2, 10), dtype=np.int64)
+        slots[:, _DOCUMENT] = -1
+        streams = np.empty((2, 2), dtype=np.uint64)
+        held = np.zeros(n_components, dtype=np.int32)
+        n_lines = (n_components + _NUMBERS_A_LINE - 1) // _NUMBERS_A_LINE
+        last_entry = words.shape[0] - 1
+        next_document, next_token, n_moved = 0, 0, 0
+        while True:
+            for s in range(2):
+                while slots[s, _TOKEN] == slots[s, _END]:
+                    if slots[s, _DOCUMENT] >= 0:
+                        i = slots[s, _DOCUMENT]
+                        out_log_factor[i] = nothing[levels[i]] + _close(
+                            s, slots, weight, late, levels, assignments, shape, rate, present,
+                            scores, held,
+                        )  # fmt: skip
+                    if next_document == levels.shape[0]:
+                        slots[s, _DOCUMENT] = -1
+                        break
+                    open_stream(streams[s], seed, SWEEP, cycle, first_document + next_document)
+                    next_token = _open(
+                        s, slots, weight, late, next_document, next_token, indptr, counts, levels,
+                        assignments, scores, held,
+                    )  # fmt: skip
+                    next_document += 1
+            n_first, n_second = slots[0, _END] - slots[0, _TOKEN], slots[1, _END] - slots[1, _TOKEN]
+            if n_first + n_second == 0:
+                return n_moved
+            n_turns, first_slot, last_slot = min(n_first, n_second), 0, 2
+            if n_turns == 0:  # the last document is alone
+                n_turns = n_first + n_second
+                first_slot = int(n_first == 0)
+                last_slot = first_slot + 1
+            for turn in range(n_turns * (last_slot - first_slot)):
+                s = turn & 1 if last_slot - first_slot == 2 else first_slot
+                of_level = slots[s, _LEVEL]
+                t, x = slots[s, _ENTRY], slots[s, _TOKEN]
+                j, ahead = np.int64(words[t]), np.int64(words[min(t + _AHEAD, last_entry)])
+                g, prior = np.int64(group_of_word[j]), np.float32(gamma[j])
+                of_group = g * width
+                old = np.int64(assignments[x])
+                lost, gained = slots[s, _LOST], slots[s, _GAINED]
+                late_weights = (late[s, 0], late[s, 1])
+                before = weight[s, old]
+                before = late_weights[0] if old == lost else before
+                before = late_weights[1] if old == gained else before
+                after = _one_less(
+                    before, shapes[of_level + old], scales[of_level + old], empties[of_level + old]
+                )
+                streams[s, 0] += streams[s, 1]
+                at = np.float32(to_uniform(streams[s, 0]))
+                if listed:
+                    first = list_first[j]
+                    prefetch(list_components, list_first[ahead])
+                    prefetch(list_shares, list_first[ahead])
+                    prefetch(list_shares, list_first[ahead] + LANES)
+                    if g != slots[s, _GROUP]:
+                        weight[s, lost], weight[s, gained] = late_weights
+                        slots[s, _GROUP] = g
+                        spread[s] = _dot(weight[s], norms[_INVERSE, g])
+                    rest = prior * np.float32(
+                        spread[s] - np.float64(before * inverse[of_group + old])
+                    )
+                    place, beyond = draw_listed(
+                        s, weight, list_components, list_shares, first,
+                        np.int64(list_length[j] + LANES - 1) // LANES, old,
+                        after * without[of_group + old], norm[of_group + old], prior, rest, at,
+                        (lost, gained), late_weights, ends,
+                    )  # fmt: skip
+                    weight[s, lost], weight[s, gained] = late_weights
+                    if beyond < np.float32(0.0):
+                        place = min(place, np.int64(list_length[j]) - 1)
+                        new = np.int64(list_components[first + max(place, 0)])
+                        new = new if place >= 0 else old
+                    else:
+                        new = _spread_draw(weight[s], norms[_INVERSE, g], old, beyond / prior)
                 else:
-                    own = excess[at_old]
-                    excess[at_old] = (after - empty[level, old]) * kept
-                    for m in range(n_members):
-                        mass += excess[m] * phi[j, members[m]]
-                        ends[m] = mass
-                    excess[at_old] = own
-                    # the token's component apart, all others by rejection
-                    alone = empty[level, old] * phi[j, old]
-                    rest = max(sums[level, j] - alone, np.float32(0.0)) + alone * kept
-                left = np.float32(uniform(stream)) * (mass + rest)
-                if left < mass:
-                    n_listed = length if by_word else n_members
-                    at = 0
-                    for x in range(n_listed):
-                        at += left >= ends[x]
-                    at = min(at, n_listed - 1)
-                    new = np.int64(list_components[first + at] if by_word else members[at])
-                elif by_word:
-                    new = _spread_draw(weight, inverse[main], (left - mass) / prior)
-                elif left - mass < alone * kept:
-                    new = old
-                else:
-                    new = old
-                    while new == old:
-                        new = _empty_draw(
-                            empty, level, phi, j, np.float32(uniform(stream)) * sums[level, j]
-                        )
-                weight[old] = before
-                if new != old:
-                    weight[old] = after
-                    spread += (after - before) * inverse[main, old]
-                    held[at_old] = left_over
-                    excess[at_old] = after - empty[level, old]
-                    if left_over == 0:
-                        n_members -= 1
-                        moved = members[n_members]
-                        members[at_old] = moved
-                        held[at_old] = held[n_members]
-                        excess[at_old] = excess[n_members]
-                        place[moved] = at_old
-                        place[old] = -1
-                    at_new = place[new]
-                    if at_new < 0:
-                        at_new = n_members
-                        place[new] = at_new
-                        members[at_new] = new
-                        held[at_new] = 0
-                        n_members += 1
-                    held[at_new] += 1
-                    before = weight[new]
-                    weight[new] = np.float32(held[at_new]) + pseudo[level, new]
-                    weight[new] *= scale[level, new]
-                    spread += (weight[new] - before) * inverse[main, new]
-                    excess[at_new] = weight[new] - empty[level, new]
-                    out_moved_words[n_moved] = j
-                    out_moved_from[n_moved] = old
-                    out_moved_to[n_moved] = new
-                    n_moved += 1
-                    assignments[token] = new
-                token += 1
-        result = nothing[level]
-        for m in range(n_members):
-            k = members[m]
-            place[k] = -1
-            weight[k] = empty[level, k]
-            result += log_rising(shape[level, k], held[m]) - held[m] * math.log(rate[level, k])
-            result += math.log(present[level, k])
-        out_log_factor[i] = result
-    return n_moved
+                    offset = j * n_components
+                    for line in range(n_lines):
+                        prefetch(flat, ahead * n_components + line * _NUMBERS_A_LINE)
+                    own = prior + np.float32(flat[offset + old]) - np.float32(1.0)
+                    own *= after * without[of_group + old]
+                    if offset < tail_start:
+                        new = draw_component(
+                            s, weight, inverse, of_group, flat, offset, prior, width // LANES,
+                            old, own, at, (lost, gained), late_weights, ends,
+                        )  # fmt: skip
+                    else:
+                        new = draw_component(
+                            s, weight, inverse, of_group, tail, offset - tail_start, prior,
+                            width // LANES, old, own, at, (lost, gained), late_weights, ends,
+                        )  # fmt: skip
+                    new = min(new, n_components - 1)
+                alone = weight[s, new]  # without the token
+                alone = after if new == old else alone
+                joined = _one_more(
+                    alone, shapes[of_level + new], scales[of_level + new], empties[of_level + new]
+                )
+                slots[s, _LOST], slots[s, _GAINED] = old, new
+                late[s, 0], late[s, 1] = after, joined
+                if listed:
+                    spread[s] += np.float64((after - before) * inverse[of_group + old])
+                    spread[s] += np.float64((joined - alone) * inverse[of_group + new])
+                # written down in any case, and kept if it is a move
+                out_moved_words[n_moved] = j
+                out_moved_from[n_moved] = old
+                out_moved_to[n_moved] = new
+                n_moved += np.int64(new != old)
+                assignments[x] = new
+                left = slots[s, _LEFT] - 1
+                ended = np.int64(left == 0)
+                slots[s, _TOKEN] = x + 1
+                slots[s, _ENTRY] = t + ended
+                slots[s, _LEFT] = left + ended * np.int64(counts[min(t + 1, last_entry)])
+
+    return sweep
+
+
+# ---- weights of a document ----
+
+
+@kernel()
+def _score_tables(shape, rate, present):
+    """What weights are made of: d_k = (c_k + shape) scale, or empty if c_k = 0; (3, T, K)."""
+    result = np.empty((3, *shape.shape), dtype=np.float32)
+    result[_SHAPE] = shape
+    result[_SCALE] = 1.0 / rate
+    result[_EMPTY] = shape * present / rate
+    return result
+
+
+@kernel()
+def _norm_tables(gamma_totals, totals, width):
+    """1 / N_k, 1 / (N_k - 1) and N_k of each group, (3, G, width)."""
+    n_groups, n_components = totals.shape
+    result = np.zeros((3, n_groups, width), dtype=np.float32)
+    for g in range(n_groups):
+        for k in range(n_components):
+            norm = gamma_totals[g] + totals[g, k]
+            result[_INVERSE, g, k] = 1.0 / norm
+            result[_WITHOUT, g, k] = 1.0 / max(norm - 1.0, 1e-30)
+            result[_NORM, g, k] = norm
+    return result
+
+
+@kernel(forceinline=True)
+def _one_less(weight, shape, scale, empty):
+    """Weight of a component that loses a token; with one token its weight is (1 + shape) scale."""
+    less = weight - scale
+    return empty if weight < (np.float32(1.5) + shape) * scale else less
+
+
+@kernel(forceinline=True)
+def _one_more(weight, shape, scale, empty):
+    """Weight of a component that gains a token."""
+    more, first = weight + scale, (np.float32(1.0) + shape) * scale
+    return first if weight == empty else more
+
+
+@kernel()
+def _open(
+    s, slots, weight, late, document, token, indptr, counts, levels, assignments, scores,
+    held,
+):  # fmt: skip
+    """Take a document into a slot; return where the tokens of the next one begin."""
+    n_components = held.shape[0]
+    level = levels[document]
+    if slots[s, _DOCUMENT] < 0 or levels[slots[s, _DOCUMENT]] != level:
+        weight[s, :n_components] = scores[_EMPTY, level]
+    slots[s, _DOCUMENT], slots[s, _LEVEL] = document, level * n_components
+    slots[s, _START] = slots[s, _TOKEN] = token
+    for t in range(indptr[document], indptr[document + 1]):
+        token += counts[t]
+    slots[s, _END] = token
+    first = min(indptr[document], counts.shape[0] - 1)
+    slots[s, _ENTRY], slots[s, _LEFT], slots[s, _GROUP] = first, counts[first], -1
+    for x in range(slots[s, _START], token):
+        held[assignments[x]] += 1
+    for x in range(slots[s, _START], token):
+        k = np.int64(assignments[x])
+        weight[s, k] = (np.float32(held[k]) + scores[_SHAPE, level, k]) * scores[_SCALE, level, k]
+    for x in range(slots[s, _START], token):
+        held[assignments[x]] = 0
+    slots[s, _LOST] = slots[s, _GAINED] = 0  # no change yet
+    late[s, 0] = late[s, 1] = weight[s, 0]
+    return token
+
+
+@kernel()
+def _close(
+    s, slots, weight, late, levels, assignments, shape, rate, present, scores, held
+):  # fmt: skip
+    """Forget the document of a slot; return log F(c) - log F(0), a factor for each token."""
+    weight[s, slots[s, _LOST]], weight[s, slots[s, _GAINED]] = late[s, 0], late[s, 1]
+    level = levels[slots[s, _DOCUMENT]]
+    result = 0.0
+    product = 1.0
+    for x in range(slots[s, _START], slots[s, _END]):
+        k = np.int64(assignments[x])
+        factor = (shape[level, k] + held[k]) / rate[level, k]
+        first = factor * present[level, k]
+        product *= factor if held[k] > 0 else first
+        held[k] += 1
+        if not _SMALL < product < _LARGE:
+            result += math.log(product)
+            product = 1.0
+    for x in range(slots[s, _START], slots[s, _END]):
+        k = np.int64(assignments[x])
+        held[k] = 0
+        weight[s, k] = scores[_EMPTY, level, k]
+    return result + math.log(product)
 
 
 @kernel()
@@ -235,39 +306,113 @@ def _empty_terms(shape, rate, present):
     return result
 
 
-@kernel()
-def _spread_draw(weight, inverse, left):
-    """Find the component where the sum of d_k / N_k passes ``left``."""
-    last = weight.shape[0] - 1
-    for k in range(last):
+@kernel(fastmath=REORDER)
+def _dot(weight, inverse):
+    total = 0.0
+    for k in range(weight.shape[0]):
+        total += np.float64(weight[k] * inverse[k])
+    return total
+
+
+@kernel(fastmath=REORDER)
+def _spread_draw(weight, inverse, old, left):
+    """Find where the sum of d_k / N_k, that of ``old`` apart, passes ``left``."""
+    n_components = weight.shape[0]
+    own = weight[old]
+    weight[old] = np.float32(0.0)
+    at = 0
+    while at + _CHUNK < n_components:
+        total = np.float32(0.0)
+        for k in range(at, at + _CHUNK):
+            total += weight[k] * inverse[k]
+        if left < total:
+            break
+        left -= total
+        at += _CHUNK
+    found = at
+    for k in range(at, n_components):
+        if inverse[k] > 0.0:  # the row is longer than there are components
+            found = k
         left -= weight[k] * inverse[k]
-        if left < 0.0:
-            return k
-    return last
+        if left < np.float32(0.0):
+            break
+    weight[old] = own
+    return found
+
+
+# ---- between rounds ----
 
 
 @kernel()
-def _empty_draw(empty, level, phi, j, left):
-    """Find the component where the sum of e_k phi_jk passes ``left``."""
-    last = phi.shape[1] - 1
-    for k in range(last):
-        left -= empty[level, k] * phi[j, k]
-        if left < 0.0:
-            return k
-    return last
+def index_words(
+    loading_counts, first, last, totals, group_of_word, gamma_totals, touched,
+    list_first, out_length, out_components, out_counts, out_shares,
+):  # fmt: skip
+    """List the components that words ``first`` to ``last - 1`` have tokens in, and n_jk / N_k.
+
+    Same as reference.index_words. The list of word j begins at ``list_first[j]``; it is filled up
+    with shares of 0 to a multiple of 16 places, and there must be room for one place more. Only the
+    lists of touched words are made anew, but new norms change all shares.
+    """
+    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32)
+    for j in range(first, last):
+        start = list_first[j]
+        if touched[j]:
+            touched[j] = False
+            out_length[j] = _list_row(loading_counts[j], start, out_components, out_counts)
+            for at in range(start + out_length[j], start + -(-out_length[j] // LANES) * LANES):
+                out_components[at] = 0
+                out_counts[at] = 0
+                out_shares[at] = 0.0
+        g = group_of_word[j]
+        for at in range(start, start + out_length[j]):
+            out_shares[at] = np.float32(out_counts[at]) * inverse[g, out_components[at]]
 
 
 @kernel()
-def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts):
-    """Apply those of the moves that are of words ``first`` to ``last - 1``.
+def _list_row(row, at, out_components, out_counts):
+    """List the counts of a row that are not zero; return how many."""
+    n_components = row.shape[0]
+    begin, start = at, 0
+    while start < n_components:
+        stop = min(start + _RUN, n_components)
+        # most runs are of zeros only
+        if stop - start < _RUN or _any(row, start):
+            for k in range(start, stop):  # written down in any case, and kept if it is not 0
+                out_components[at] = k
+                out_counts[at] = row[k]
+                at += np.int64(row[k] != 0)
+        start = stop
+    return at - begin
+
+
+@kernel(forceinline=True)
+def _any(row, start):
+    found = row[start]
+    for k in range(1, _RUN):
+        found |= row[start + k]
+    return found != 0
+
+
+@kernel()
+def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, out_touched):
+    """Apply those of the moves that are of words ``first`` to ``last - 1``; mark the words.
 
     Same as reference.move_counts.
     """
-    for m in range(moved_words.shape[0]):
+    n_moved = moved_words.shape[0]
+    n_components = loading_counts.shape[1]
+    flat = loading_counts.reshape(-1)
+    for m in range(n_moved):
+        to_come = min(m + _MOVES_AHEAD, n_moved - 1)
+        row = np.int64(moved_words[to_come]) * n_components
+        prefetch(flat, row + moved_from[to_come])
+        prefetch(flat, row + moved_to[to_come])
         j = moved_words[m]
         if first <= j < last:
             loading_counts[j, moved_from[m]] -= 1
             loading_counts[j, moved_to[m]] += 1
+            out_touched[j] = True
 
 
 @kernel()
@@ -277,3 +422,6 @@ def move_totals(moved_words, moved_from, moved_to, group_of_word, totals):
         g = group_of_word[moved_words[m]]
         totals[g, moved_from[m]] -= 1
         totals[g, moved_to[m]] += 1
+
+
+frozen_sweep, listed_sweep = _sweep(listed=False), _sweep(listed=True)

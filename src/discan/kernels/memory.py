@@ -34,13 +34,13 @@ def _prefetch(context, array, offset):
     return types.void(array, types.intp), generate
 
 
-@kernel()
+@kernel(forceinline=True)
 def prefetch(array, offset):
     """Fetch the cache line of element ``offset`` of an array's flat elements."""
     _prefetch(array, offset)
 
 
-@kernel()
+@kernel(forceinline=True)
 def prefetch_row(matrix, row):
     """Fetch all cache lines of a row of a C-contiguous matrix."""
     width = matrix.shape[1]

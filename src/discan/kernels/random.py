@@ -25,6 +25,7 @@ __all__ = [
     "normal",
     "open_stream",
     "tables",
+    "to_uniform",
     "uniform",
     "uniforms",
 ]
@@ -91,7 +92,13 @@ def open_stream(stream, seed, purpose, cycle, unit):
 def uniform(stream):
     """Draw a number strictly between 0 and 1."""
     stream[0] += stream[1]
-    return _unit(_mix(stream[0]))
+    return to_uniform(stream[0])
+
+
+@kernel(forceinline=True)
+def to_uniform(position):
+    """Turn a position of a stream into its number strictly between 0 and 1."""
+    return _unit(_mix(position))
 
 
 @kernel()
@@ -99,7 +106,7 @@ def uniforms(stream, n, out):
     """Draw n numbers strictly between 0 and 1, the same as one by one."""
     position, increment = stream[0], stream[1]
     for m in range(n):
-        out[m] = _unit(_mix(position + np.uint64(m + 1) * increment))
+        out[m] = to_uniform(position + np.uint64(m + 1) * increment)
     stream[0] = position + np.uint64(n) * increment
 
 

@@ -27,6 +27,8 @@ __all__ = [
     "count_tokens",
     "digamma",
     "document_counts",
+    "draw_component",
+    "draw_listed",
     "draw_loadings",
     "draw_log_loadings",
     "exp_digamma",
@@ -37,6 +39,7 @@ __all__ = [
     "gibbs_split",
     "gibbs_sweep",
     "index_words",
+    "listed_sweep",
     "loading_geometry",
     "loading_penalty",
     "log",
@@ -54,6 +57,7 @@ SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN = range(1, 7)
 
 FLOOR = 1e-150  # of variational weights
 TINY = 1e-300  # of products of a loading and a score
+LANES = 16  # places that are added up side by side
 MANY = 2  # a count above so many times K is split by binomials, not token by token
 
 
@@ -569,17 +573,15 @@ def _tokens(indptr, *arrays, counts):
 
 def collapsed_sweep(
     indptr, words, counts, levels, shape, rate, present,
-    group_of_word, gamma, gamma_totals, loading_counts, totals, assignments,
-    live, seed, cycle, first_document,
+    group_of_word, gamma, gamma_totals, totals, loading_counts, assignments,
+    seed, cycle, first_document,
 ):  # fmt: skip
     """Redraw the component of every token given all others (spec 4.6).
 
-    Returns loading counts (J, K), totals (G, K), assignments, the moves (words, from, to) and the
-    log factor (I,). Unless ``live``, the counts are those before the sweep.
+    Returns loading counts (J, K), totals (G, K), assignments and the log factor (I,).
     """
     n, m, z = loading_counts.copy(), totals.copy(), assignments.copy()
     c = document_counts(indptr, counts, assignments, loading_counts.shape[1])
-    moves = []
     streams = [Stream(seed, SWEEP, cycle, first_document + i) for i in range(len(c))]
     for token, (i, j) in enumerate(zip(*_tokens(indptr, words, counts=counts), strict=True)):
         g, level, old = group_of_word[j], levels[i], z[token]
@@ -589,14 +591,10 @@ def collapsed_sweep(
         weights = _document_weight(c[i], shape[level], rate[level], present[level])
         weights *= (gamma[j] + n[j]) / (gamma_totals[g] + m[g])
         new = z[token] = streams[i].choose(weights, weights.sum())
-        home = new if live else old
         c[i, new] += 1
-        n[j, home] += 1
-        m[g, home] += 1
-        if new != old:
-            moves.append((j, old, new))
-    factors = log_factor(c, shape[levels], rate[levels], present[levels])
-    return n, m, z, np.array(moves, dtype=np.int64).reshape(-1, 3).T, factors
+        n[j, new] += 1
+        m[g, new] += 1
+    return n, m, z, log_factor(c, shape[levels], rate[levels], present[levels])
 
 
 def assign(indptr, words, counts, loadings, scores, seed, first_document):
@@ -618,77 +616,76 @@ def count_tokens(indptr, words, counts, assignments, n_words, n_components):
     return result
 
 
-def index_words(loading_counts, totals, group_of_word, gamma, gamma_totals, empty):
-    """Give phi (J, K), each word's components with tokens, their shares n_jk / N_k, and sums.
-
-    The sums are of empty weights times phi, (T, J).
-    """
-    norm = (gamma_totals[:, None] + totals)[group_of_word]
-    phi = (gamma[:, None] + loading_counts) / norm
+def index_words(loading_counts, totals, group_of_word, gamma_totals):
+    """Give each word's components with tokens, their counts and their shares n_jk / N_k."""
     components = [np.flatnonzero(row) for row in loading_counts]
-    shares = [(row / n)[k] for row, n, k in zip(loading_counts, norm, components, strict=True)]
-    return phi, components, shares, empty @ phi.T
+    counts = [row[k] for row, k in zip(loading_counts, components, strict=True)]
+    norms = (gamma_totals[:, None] + totals)[group_of_word]
+    shares = [n / norm[k] for n, norm, k in zip(counts, norms, components, strict=True)]
+    return components, counts, shares
+
+
+def _by_lanes(weights):
+    """Give the places in the order in which they are drawn from: lane after lane of sixteen."""
+    return sorted(range(len(weights)), key=lambda place: (place % LANES, place))
+
+
+def _draw(at, weights):
+    """Find where a share ``at`` of all weights falls."""
+    ends = np.cumsum(weights)
+    return int(np.searchsorted(ends[:-1], at * ends[-1], side="right"))
+
+
+def draw_component(weights, old, own, at):
+    """Draw k by weights; ``old``, whose weight is ``own`` instead, comes first."""
+    order = [k for k in _by_lanes(weights) if k != old]
+    return [old, *order][_draw(at, [own, *weights[order]])]
+
+
+def draw_listed(weights, spread, components, old, own, at):
+    """Draw k by weights of listed components and, after them, by what is spread over all."""
+    listed = [components[place] for place in _by_lanes(components)]
+    listed = [k for k in listed if k != old]
+    others = [k for k in range(len(weights)) if k != old]
+    return [old, *listed, *others][_draw(at, [own, *weights[listed], *spread[others]])]
 
 
 def frozen_sweep(
     indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
-    loading_counts, totals, assignments, seed, cycle, first_document,
+    totals, loading_counts, assignments, seed, cycle, first_document, listed=False,
 ):  # fmt: skip
-    """Redraw every token with the counts of words as they were, by the shorter of two lists.
+    """Redraw every token with the counts of words as they were (spec 4.6).
 
     Returns assignments, the moves (words, from, to) and the log factor (I,).
     """
     z, moves = assignments.copy(), []
     c = document_counts(indptr, counts, assignments, loading_counts.shape[1])
-    empty = _document_weight(np.zeros_like(shape), shape, rate, present)
-    phi, components, shares, sums = index_words(
-        loading_counts, totals, group_of_word, gamma, gamma_totals, empty
-    )
     norm = gamma_totals[:, None] + totals
-    main = np.argmax(totals.sum(axis=1))
-    document, word = _tokens(indptr, words, counts=counts)
-    members = [list(dict.fromkeys(z[document == i])) for i in range(len(c))]
+    components, _, _ = index_words(loading_counts, totals, group_of_word, gamma_totals)
     streams = [Stream(seed, SWEEP, cycle, first_document + i) for i in range(len(c))]
-    for token, (i, j) in enumerate(zip(document, word, strict=True)):
-        old, e, own, stream = z[token], empty[levels[i]], members[i], streams[i]
-        g = group_of_word[j]
+    for token, (i, j) in enumerate(zip(*_tokens(indptr, words, counts=counts), strict=True)):
+        g, level, old = group_of_word[j], levels[i], z[token]
+        with_it = _document_weight(c[i], shape[level], rate[level], present[level]) / norm[g]
         c[i, old] -= 1
-        d = _document_weight(c[i], shape[levels[i]], rate[levels[i]], present[levels[i]])
-        # the token itself is taken out of phi by scaling what multiplies it
-        kept = np.ones(len(d))
-        kept[old] = (gamma[j] + loading_counts[j, old] - 1) / (norm[g, old] - 1) / phi[j, old]
-        by_word = g == main and len(components[j]) <= 2 * len(own)
-        if by_word:
-            listed = components[j]
-            ends = np.cumsum(shares[j] * (d * kept)[listed])
-            rest = gamma[j] * (d * kept / norm[g]).sum()
+        after = _document_weight(c[i], shape[level], rate[level], present[level])[old]
+        own = after * (gamma[j] + loading_counts[j, old] - 1) / (norm[g, old] - 1)
+        at = streams[i].uniform()
+        if listed:
+            weights, spread = with_it * loading_counts[j], with_it * gamma[j]
+            new = draw_listed(weights, spread, components[j], old, own, at)
         else:
-            listed = np.array(own)
-            ends = np.cumsum(((d - e) * kept * phi[j])[listed])
-            alone = e[old] * phi[j, old]
-            rest = sums[levels[i], j] - alone + alone * kept[old]
-        left = stream.uniform() * (ends[-1] + rest)
-        if left < ends[-1]:
-            new = listed[np.searchsorted(ends, left, side="right")]
-        elif by_word:
-            spread = np.cumsum(d * kept / norm[g])
-            new = np.searchsorted(spread, (left - ends[-1]) / gamma[j], side="right")
-        else:
-            new = old
-            while new == old and left - ends[-1] >= alone * kept[old]:
-                at = stream.uniform() * sums[levels[i], j]
-                new = np.searchsorted(np.cumsum(e * phi[j]), at, side="right")
+            new = draw_component(with_it * (gamma[j] + loading_counts[j]), old, own, at)
+        z[token] = new
         c[i, new] += 1
         if new != old:
-            if c[i, old] == 0:
-                own[own.index(old)] = own[-1]
-                own.pop()
-            if new not in own:
-                own.append(new)
-            z[token] = new
             moves.append((j, old, new))
     factors = log_factor(c, shape[levels], rate[levels], present[levels])
     return z, np.array(moves, dtype=np.int64).reshape(-1, 3).T, factors
+
+
+def listed_sweep(*arguments):
+    """Redraw every token as ``frozen_sweep`` does, by lists of the words' components."""
+    return frozen_sweep(*arguments, listed=True)
 
 
 def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts):
