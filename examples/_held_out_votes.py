@@ -33,6 +33,7 @@ class Length(NamedTuple):
 
     sizes: tuple[int, ...] = tuple(range(2, 11))
     chosen: int = 5
+    starts_a_size: int = 5
     starts: int = 10
     chains: int = 4
     splits: int = 10
@@ -78,7 +79,7 @@ class Score(NamedTuple):
 
 def held_out(
     corpus: discan.Corpus, kind: str, number: int, orientation: str, n_components: int,
-    method: str, run: Length,
+    method: str, n_starts: int, run: Length,
 ) -> Array:  # fmt: skip
     """Posterior chance of each hidden vote by each start, (starts, votes).
 
@@ -96,12 +97,13 @@ def held_out(
     method : {"variational", "sampler"}
         The former holds memberships and blocs to be independent a posteriori, so that a chance is
         the product of their means; for the latter it is averaged over the draws.
+    n_starts : int
     run : Length
     """
     hidden = KINDS_OF_SPLITS[kind](corpus, number)
     table, documents, words = hidden.seen_as(orientation)
     result = []
-    for start in range(run.n_starts(method) if n_components > 1 else 1):
+    for start in range(n_starts if n_components > 1 else 1):
         model = run.fit(table, n_components, method, 100 * number + start)
         pairs = [(model.proportions_, model.components_.T)]
         if model.draws_ is not None:

@@ -23,7 +23,7 @@ from discan.typing import Array
 def main() -> None:
     """Fit both orientations for all K, choose K by held-out votes, and draw the blocs."""
     report = Report("senate", "Blocs of the United States Senate")
-    run = Length((2, 3), 3, 2, 2, 2, 10, 5) if report.quick else Length()
+    run = Length((2, 3), 3, 2, 2, 2, 2, 10, 5) if report.quick else Length()
     data, year = load()
     if year == 2005:
         report.name = "senate2005"  # what was found in 2003 stays
@@ -43,7 +43,9 @@ def main() -> None:
 
         works = [(o, k) for k in sizes[::-1] for o in ORIENTATIONS]
         found = parallel(
-            delayed(held_out)(data.corpus, "random splits", s, o, k, "variational", run)
+            delayed(held_out)(
+                data.corpus, "random splits", s, o, k, "variational", run.starts_a_size, run
+            )
             for o, k in works
             for s in range(run.splits)
         )
@@ -54,7 +56,8 @@ def main() -> None:
         works = [(h, m, s, o) for h in KINDS_OF_SPLITS for m in METHODS
                  for s in range(run.splits) for o in ORIENTATIONS]  # fmt: skip
         found = parallel(
-            delayed(held_out)(data.corpus, h, s, o, run.chosen, m, run) for h, m, s, o in works
+            delayed(held_out)(data.corpus, h, s, o, run.chosen, m, run.n_starts(m), run)
+            for h, m, s, o in works
         )
         show_chosen(report, run, dict(zip(works, found, strict=True)), year)
 
