@@ -27,7 +27,7 @@ KNOWN = {  # genes by which these cells are commonly told
 def main() -> None:
     """Fit components to the counts alone, then compare them with the sorted cell types."""
     report = Report("cells", "Single cells: do components recover the sorted cell types?")
-    cells, genes, kinds = read(needed("pbmc_facs"))
+    cells, genes, kinds = read(needed("pbmc_facs", "counts.npz", "genes.csv", "samples.csv"))
     if report.quick:
         cells, kinds = cells[::10], kinds[::10]
     seeds = range(1 if report.quick else 3)

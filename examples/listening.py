@@ -24,7 +24,7 @@ DM, GP, GP_AS_SET = MODELS
 def main() -> None:
     """Fit to a thinned part of the plays, and predict another part of the same size."""
     report = Report("listening", "Last.fm: which artists, and how many plays?")
-    plays = read(needed("lastfm"))
+    plays = read(needed("lastfm", "artists.dat", "user_artists.dat"))
     if report.quick:
         plays = plays.select(np.arange(plays.n_documents) % 10 == 0)
     shares = (0.001,) if report.quick else (0.001, 0.01)

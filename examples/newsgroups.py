@@ -27,7 +27,8 @@ PAPER = {
 def main() -> None:
     """Compare words and components by cross-validation, and on the messages sorted by date."""
     report = Report("newsgroups", "20 newsgroups: messages by words and by components")
-    archive = needed("20news-bydate") / "20news-bydate.tar.gz"
+    name = "20news-bydate.tar.gz"
+    archive = needed("20news-bydate", name) / name
     step = 20 if report.quick else 1
     texts, labels, is_test = zip(*list(messages(archive))[::step], strict=True)
     corpus, label, later = corpus_from_texts(texts), np.array(labels), np.array(is_test)

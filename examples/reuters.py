@@ -52,7 +52,7 @@ class Rates(NamedTuple):
 def main() -> None:
     """Fit components to the training stories, then a support vector machine a category."""
     report = Report("reuters", "Reuters-21578: categories by words and by components")
-    data = load_reuters(needed("reuters21578"))
+    data = load_reuters(needed("reuters21578", "reuters21578.tar.gz"))
     corpus, topics = data.corpus, data.document_table["topics"]
     training = data.document_table["split"] == "train"
     if report.quick:

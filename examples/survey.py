@@ -20,7 +20,7 @@ SHOWN = 4  # profiles in the figure
 
 def main() -> None:
     """Fit profiles for K = 2 to 9, and score people who were not fitted."""
-    folder = needed("nltcs")
+    folder = needed("nltcs", "nltcs.train.data", "nltcs.test.data")
     report = Report("survey", "Profiles of disability: the National Long Term Care Survey")
     train, test = (read(folder / f"nltcs.{part}.data") for part in ("train", "test"))
     sizes, n_chains = ((2, 3), 1) if report.quick else (range(2, 10), 3)
