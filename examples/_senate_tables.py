@@ -83,10 +83,15 @@ def show_held_out(report: Report, run: Length, scores: dict[str, dict[int, Array
             f"split: {', '.join(map(str, level))}. The smallest within one standard error of the "
             f"best is {enough}."
         )
+        # far worse ones would leave no room to tell the others apart
+        near = {k: part for k, part in table.items() if part.mean() < 1.2 * table[best[o]].mean()}
+        far = ", ".join(str(k) for k in table if k not in near)
         report.figure(
             plot.quality(
-                {k: bits for k, bits in table.items() if k > 1}, higher_is_better=False,
+                near, higher_is_better=False,
                 measure="bits a held-out vote", title=f"How many blocs? Documents = {o}",
+                subtitle="Lower is better; bars are standard errors over splits, the dotted line "
+                "is one above the best" + f"; K = {far} far above" * bool(far),
             ), f"held-out-{o.replace(' ', '-')}", f"Bits a held-out vote by K, documents = {o}",
         )  # fmt: skip
 
