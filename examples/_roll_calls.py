@@ -17,7 +17,7 @@ __all__ = ["load", "turned"]
 
 def load() -> tuple[Dataset, int]:
     """Read the votes of 2003 or, where they are absent, those of 2005 that come with discan."""
-    folder = data_folder("senate2003")
+    folder = data_folder("senate2003", "senate2003.csv")
     if folder is None:
         return load_senate2005(), 2005
     with (folder / "senate2003.csv").open(encoding="utf-8", newline="") as stream:

@@ -18,6 +18,7 @@ from discan.data.datasets import load_hapmap3
 from discan.typing import Array
 
 N_POPULATIONS = 3
+FILES = ("bed", "bim", "fam", "pops", "3.P", "3.Q")
 POPULATIONS = {  # in the order of the figure
     "YRI": "Yoruba (YRI)",
     "ASW": "Southwest (ASW)",
@@ -37,7 +38,7 @@ class Exact(discan.MaximumLikelihood):
 
 def main() -> None:
     """Fit three ancestral populations by maximum likelihood, and hold them against ADMIXTURE's."""
-    folder = needed("hapmap3")
+    folder = needed("hapmap3", *(f"hapmap3.{end}" for end in FILES))
     report = Report("admixture", "Ancestry from genotypes: HapMap3 and ADMIXTURE")
     data = load_hapmap3(folder)
     counts = data.corpus.to_csr()

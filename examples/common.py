@@ -26,18 +26,28 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 
 
-def data_folder(name: str) -> Path | None:
-    """Find a folder of data in ``$DISCAN_DATA`` or, if that is not set, in ``../shared/data``."""
+def data_folder(name: str, *files: str) -> Path | None:
+    """Find a folder of data, with these files in it, in `data_root`; None if it is not there."""
+    folder = data_root() / name
+    return folder if all((folder / file).is_file() for file in files) else None
+
+
+def data_root() -> Path:
+    """``$DISCAN_DATA`` or, if that is not set, ``../shared/data``."""
     chosen = os.environ.get("DISCAN_DATA")
-    root = Path(chosen).expanduser() if chosen else ROOT.parent / "shared" / "data"
-    return root / name if (root / name).is_dir() else None
+    return Path(chosen).expanduser() if chosen else ROOT.parent / "shared" / "data"
 
 
-def needed(name: str) -> Path:
+def needed(name: str, *files: str) -> Path:
     """Find a folder of data; where it is absent say so in a line, and end without an error."""
-    found = data_folder(name)
+    found = data_folder(name, *files)
     if found is None:
-        print(f"data absent: no folder {name!r} in $DISCAN_DATA; nothing to do")
+        folder = data_root() / name
+        missing = [file for file in files if not (folder / file).is_file()]
+        print(
+            f"data absent: no {', '.join(missing)} in {folder}; nothing to do (the environment "
+            "variable DISCAN_DATA names the folder of all data)"
+        )
         sys.exit(0)
     return found
 

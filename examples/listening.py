@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _plays import read, totals_without_components, two_samples
 from common import Report, needed
-from scipy import sparse
-from scipy.optimize import minimize
-from scipy.stats import nbinom, poisson
+from scipy.stats import nbinom
 
 import discan
 from discan import plot
@@ -26,7 +24,7 @@ DM, GP, GP_AS_SET = MODELS
 def main() -> None:
     """Fit to a thinned part of the plays, and predict another part of the same size."""
     report = Report("listening", "Last.fm: which artists, and how many plays?")
-    plays = read(needed("lastfm"))
+    plays = read(needed("lastfm", "artists.dat", "user_artists.dat"))
     if report.quick:
         plays = plays.select(np.arange(plays.n_documents) % 10 == 0)
     shares = (0.001,) if report.quick else (0.001, 0.01)
@@ -40,6 +38,7 @@ def main() -> None:
 
     artists: dict[Any, list[float]] = {}  # log-likelihood a play, by share, K and model
     totals: dict[Any, list[float]] = {}  # log-likelihood of a user's total, by share and model
+    learnt: dict[str, list[float]] = {}  # sum of alpha by model
     for share in shares:
         for seed in seeds:
             train, test = two_samples(plays, share, seed)
@@ -60,6 +59,7 @@ def main() -> None:
                     if model["model"] == "gp" and n_components == middle:
                         score = how_many(fit, test, share)
                         totals.setdefault((share, name), []).append(score)
+                        learnt.setdefault(name, []).append(float(np.sum(fit.alpha_)))
 
     report.say(
         f"{plays.n_documents:,} users, {plays.n_words:,} artists, {plays.n_tokens:,} plays. Two "
@@ -98,30 +98,10 @@ def main() -> None:
     figure = plot.quality(scores, title="How many tastes? Gamma-Poisson, a thousandth of the plays")
     report.figure(figure, "quality", "Held-out log-likelihood against the number of components")
     tastes(report, plays, middle, settings)
-    if not report.quick:
-        report.say(WHY)
+    report.say(reading(artists, totals, learnt, shares, sizes))
     report.write(
         **settings, learnt="alpha; beta of the Gamma-Poisson model", seeds=f"{len(seeds)}, from 0"
     )
-
-
-def read(folder: Path) -> discan.Corpus:
-    """Read plays, users by artists."""
-    lines = (folder / "artists.dat").read_text("utf-8").split("\n")
-    name_of = dict(line.split("\t")[:2] for line in lines if line)
-    lines = (folder / "user_artists.dat").read_text("utf-8").split("\n")
-    rows = [line.split() for line in lines if line[:1].isdigit()]  # some copies have a header
-    users, artists, counts = np.array(rows).T
-    row = np.unique(users, return_inverse=True)[1]
-    ids, column = np.unique(artists, return_inverse=True)
-    table = sparse.csr_array((counts.astype(np.int64), (row, column)))
-    return discan.Corpus(table, word_names=[name_of[i] for i in ids])
-
-
-def two_samples(plays: Any, share: float, seed: int) -> tuple[Any, Any]:
-    """Draw two independent Poisson samples of the plays, each with this share as its exposure."""
-    rng = np.random.default_rng(seed)
-    return discan.thin(discan.thin(plays, 2 * share, rng)[1], 0.5, rng)
 
 
 def which(test: Any, proportions: Any, components: Any) -> float:
@@ -138,22 +118,6 @@ def how_many(fit: Any, test: Any, share: float) -> float:
     return float(
         nbinom.logpmf(test.lengths, rate * precision, precision / (precision + share)).mean()
     )
-
-
-def totals_without_components(train: Any, test: Any) -> dict[str, float]:
-    """Mean log-probability of held-out totals: as many plays as before, or a gamma law of rates."""
-
-    def loss(logs: Any) -> float:
-        shape, rate = np.exp(logs)
-        return -float(nbinom.logpmf(train, shape, rate / (rate + 1.0)).sum())
-
-    start = np.log([1.0, 1.0 / train.mean()])
-    shape, rate = np.exp(minimize(loss, start, method="Nelder-Mead").x)
-    gamma = nbinom.logpmf(test, shape + train, (rate + 1.0) / (rate + 2.0))
-    return {
-        "the same number again, Poisson": float(poisson.logpmf(test, train + 0.5).mean()),
-        "a gamma law of its own (negative binomial)": float(gamma.mean()),
-    }
 
 
 def mean(values: list[float]) -> str:
@@ -183,16 +147,31 @@ def tastes(report: Report, plays: Any, n_components: int, settings: Any) -> None
     report.figure(figure, "map", "Map of the components, the alike ones near each other")
 
 
-WHY = """## What it says
+def reading(artists: Any, totals: Any, learnt: Any, shares: Any, sizes: Any) -> str:
+    """Say what the tables show."""
+    gaps = {
+        (share, k): np.mean(artists[share, k, GP]) - np.mean(artists[share, k, DM])
+        for share in shares for k in sizes
+    }  # fmt: skip
+    own = "a gamma law of its own (negative binomial)"
+    gains = [np.mean(totals[share, GP]) - np.mean(totals[share, own]) for share in shares]
+    losses = [np.mean(totals[share, GP_AS_SET]) - np.mean(totals[share, GP]) for share in shares]
+    alphas = {name: f"{np.mean(sums):.1f}" for name, sums in learnt.items()}
+    best = {
+        share: max(sizes, key=lambda k, s=share: np.mean(artists[s, k, GP])) for share in shares
+    }
+    return f"""## What it says
 
-- **Which artists.** The two models are equally good. They nearly have to be: with one rate beta for
-  all components the Gamma-Poisson model *is* the Dirichlet-multinomial, with a gamma law of the
-  totals beside it. Rates learnt for each component differ two- to fourfold, and change little.
-- **How many plays.** Only the Gamma-Poisson model says. With alpha learnt (it sums to 0.8) it is as
-  good as a gamma law fitted to the totals alone (of shape 0.8). As set, alpha sums to 5: users are
-  thought to be more alike than they are, which costs more than it brings when little was heard.
-  Where totals matter, learn alpha.
-- **Components.** The more is heard, the more of them pay."""
+- **Which artists.** The Gamma-Poisson model is between {min(gaps.values()):+.3f} and
+  {max(gaps.values()):+.3f} nats a play from the Dirichlet-multinomial. They have to be near: with
+  one rate beta for all components the former *is* the latter, with a gamma law of the totals
+  beside it.
+- **How many plays.** Only the Gamma-Poisson model says. With alpha learnt (sums to {alphas[GP]})
+  it is {", ".join(f"{gain:+.3f}" for gain in gains)} nats a user from a gamma law fitted to the
+  totals alone; with alpha as set (sums to {alphas[GP_AS_SET]}),
+  {", ".join(f"{loss:+.3f}" for loss in losses)} nats from alpha learnt.
+- **Components.** Of the numbers tried the best is
+  {", ".join(f"{best[share]} for {share:.1%} of the plays" for share in shares)}."""
 
 
 if __name__ == "__main__":

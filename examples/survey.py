@@ -7,10 +7,11 @@ import math
 from pathlib import Path
 
 import numpy as np
-from common import Report, mean_and_error, needed
+from common import Report, mean_and_error, needed, standard_error
 
 import discan
 from discan import plot
+from discan.infer import ENUMERATED
 from discan.typing import Array
 
 PRIOR = {"alpha": 0.1, "gamma": 0.5}
@@ -19,7 +20,7 @@ SHOWN = 4  # profiles in the figure
 
 def main() -> None:
     """Fit profiles for K = 2 to 9, and score people who were not fitted."""
-    folder = needed("nltcs")
+    folder = needed("nltcs", "nltcs.train.data", "nltcs.test.data")
     report = Report("survey", "Profiles of disability: the National Long Term Care Survey")
     train, test = (read(folder / f"nltcs.{part}.data") for part in ("train", "test"))
     sizes, n_chains = ((2, 3), 1) if report.quick else (range(2, 10), 3)
@@ -49,12 +50,17 @@ def main() -> None:
         ["K", "log-likelihood a person, nats", "more than with one profile less", "bits an answer"],
         rows,
     )
-    least = max(scores, key=lambda k: scores[k].mean())
+    best = max(scores, key=lambda k: scores[k].mean())
+    exact = int(math.log(ENUMERATED) / math.log1p(train.shape[1]))
+    behind = {k: logs - scores[best] for k, logs in scores.items()}
+    level = [k for k, less in behind.items() if less.mean() >= -2 * standard_error(less)]
     report.say(
-        "People who were not fitted; their memberships are summed over (exactly up to K = 5, by "
-        "Chib's estimator beyond), profiles and alpha are means over the draws of a chain: of "
-        f"{n_chains}, the one with the largest log-probability of what was fitted. Standard errors "
-        f"are over people. K = 1: items have nothing to do with one another. The best K is {least}."
+        "People who were not fitted; their memberships are summed over (exactly up to "
+        f"K = {exact}, by Chib's estimator beyond), profiles and alpha are means over the draws of "
+        f"a chain: of {n_chains}, the one with the largest log-probability of what was fitted. "
+        "Standard errors are over people. K = 1: items have nothing to do with one another. The "
+        f"best K is {best}; within two standard errors of it, person by person: "
+        f"{', '.join(map(str, level))}."
     )
     shown_model = models[SHOWN if SHOWN in models else sizes[-1]]
     report.figure(

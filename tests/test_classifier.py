@@ -224,6 +224,27 @@ def test_bad_labels(labels, message):
         DCAClassifier(max_iter=2).fit(X, labels)
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", None, "b"],
+        np.array(["a", np.nan, "b"], dtype=object),
+        pd.Series(["a", None, "b"], dtype="string"),
+        pd.Series(["a", None, "b"], dtype="category"),
+    ],
+    ids=["None", "NaN", "NA", "category"],
+)
+def test_a_missing_label_is_found(labels):
+    with pytest.raises(InputError, match="no label in row 1"):
+        DCAClassifier(2).fit(np.ones((3, 4)), labels)
+
+
+def test_labels_of_several_kinds():
+    labels = np.array(["a", 1, "b"], dtype=object)
+    with pytest.raises(InputError, match="text and numbers"):
+        DCAClassifier(2).fit(np.ones((3, 4)), labels)
+
+
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         DCAClassifier().predict(X)

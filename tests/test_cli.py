@@ -681,6 +681,11 @@ def test_ctrl_c_keeps_what_there_is(counts, tmp_path):
     assert discan.load(path).n_iter_ == json.loads(out)["cycles"]
 
 
+def test_errors_name_the_option_that_was_given(place):
+    line = fails("fit", place / "corpus.discan", "-k", 2, "-o", place / "none", "--threads", 0)
+    assert line.startswith("error: --threads 0; ")
+
+
 def test_errors_of_a_real_process(tmp_path):
     process = start("fit", tmp_path / "missing", "-o", tmp_path / "m.discan")
     assert process.communicate() == ("", f"error: {tmp_path}/missing: no such file or folder\n")

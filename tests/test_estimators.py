@@ -33,6 +33,7 @@ from discan import (
     InputError,
 )
 from discan.algorithms import ALGORITHMS
+from discan.engines.threads import Threads
 from discan.models import MODELS
 
 PRESETS = [NMF, PLSI, LDA, MPCA, GaP, ConditionalGaP]
@@ -440,6 +441,22 @@ def test_a_document_alone_gets_the_same_answer():
         for i in range(len(FEW)):
             assert estimator.transform(FEW[i : i + 1]).tobytes() == together[i].tobytes()
         assert estimator.transform(FEW[::-1])[::-1].tobytes() == together.tobytes()
+
+
+def test_few_documents_are_work_for_all_threads(monkeypatch):
+    estimator = make(n_jobs=2).fit(X)
+    pieces = []
+    run = Threads.run
+
+    def noted(self, work, items):
+        pieces.append(len(items))
+        return run(self, work, items)
+
+    monkeypatch.setattr(Threads, "run", noted)
+    together = estimator.log_likelihood(FEW)
+    assert pieces[-1] >= 2
+    alone = [estimator.log_likelihood(FEW[i : i + 1])[0] for i in range(len(FEW))]
+    assert together.tobytes() == np.array(alone).tobytes()
 
 
 def test_groups():

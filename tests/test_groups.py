@@ -194,6 +194,30 @@ def test_impute_answers_in_the_form_it_was_asked():
     np.testing.assert_array_equal(other.to_numpy(), frame.to_numpy())
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [({"model": "gp", "groups": GROUPS}, "exposures"), ({"model": "dm"}, "groups")],
+)
+def test_impute_says_why_it_fills_nothing(options, reason, caplog):
+    estimator = DCA(2, random_state=0, progress=False, **options).fit(W[:3])
+    np.testing.assert_array_equal(estimator.impute(W[:3]), W[:3])
+    assert "nothing is filled in" in caplog.text
+    assert reason in caplog.text
+
+
+def test_impute_of_complete_data_says_nothing(caplog):
+    full = np.ones((3, 8), dtype=int)
+    estimator = DCA(2, groups=GROUPS, random_state=0, progress=False).fit(full)
+    np.testing.assert_array_equal(estimator.impute(full), full)
+    assert "nothing is filled in" not in caplog.text
+
+
+def test_a_group_that_was_never_seen_is_even():
+    unseen = W[:3] * (np.array(GROUPS) != 2)
+    estimator = DCA(2, groups=GROUPS, random_state=0, progress=False).fit(unseen)
+    np.testing.assert_allclose(estimator.impute(unseen)[:, 5:], 1 / 3)
+
+
 def test_groups_need_not_stand_together():
     order = np.array([5, 0, 3, 6, 1, 4, 7, 2])
     one = ready("dm")

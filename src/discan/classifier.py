@@ -190,8 +190,26 @@ def _read_labels(name: str, y: Any) -> Array:
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InputError("y contains NaN or inf; every document needs a label")
+    if labels.dtype == object:
+        _check_objects(labels)
     check_classification_targets(labels)
     return np.asarray(labels)
+
+
+def _check_objects(labels: Array) -> None:
+    """Refuse labels that are missing, or that cannot be put in order."""
+    missing = [label is None or bool(label != label) for label in map(_plain, labels)]
+    if any(missing):
+        raise InputError(
+            f"y has no label in row {missing.index(True)}; leave out the documents without one"
+        )
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise InputError("y holds text and numbers; make all labels text, or all numbers")
+
+
+def _plain(label: Any) -> Any:
+    """Pandas' NA compares as neither true nor false: take it for None."""
+    return None if type(label).__name__ == "NAType" else label
 
 
 def _with_label_group(layout: Layout, classes: Array) -> Layout:

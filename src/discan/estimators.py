@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +35,7 @@ from discan.groups import (
     like,
     predict,
     usual_totals,
+    why_nothing,
 )
 from discan.hyperparameters import Hyperprior
 from discan.infer import completion, infer, log_likelihood
@@ -561,9 +563,14 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise InputError(
                 f"the {self._params.model.name} model expects amounts of its own; leave out totals"
             )
-        return fill(
+        filled = fill(
             corpus, normalised, totals, self._loadings, lambda part: self._posterior(part).scores
         )
+        if filled.values.size == 0:
+            reason = why_nothing(corpus, normalised)
+            if reason:
+                logging.getLogger("discan").warning("nothing is filled in: %s", reason)
+        return filled
 
     def _countable_when_fitted(self, X: Any) -> Corpus:
         check_is_fitted(self, "components_")

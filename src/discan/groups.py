@@ -17,6 +17,7 @@ from discan.typing import Array
 
 __all__ = [
     "Filled", "columns_of", "fill", "find_group", "hide_group", "like", "predict", "usual_totals",
+    "why_nothing",
 ]  # fmt: skip
 
 _CELLS_AT_ONCE = 2**22
@@ -152,6 +153,18 @@ def fill(
     documents = chosen[rows]
     by_word = np.lexsort((words, documents))
     return Filled(documents[by_word], words[by_word], values[by_word])
+
+
+def why_nothing(corpus: Corpus, normalised: bool) -> str | None:
+    """Say why nothing was found empty, if that may be a mistake; None for complete data."""
+    if not normalised and corpus.exposures is None:
+        return (
+            "what has no counts was seen to be empty under this model; exposures of 0, in "
+            "Corpus(X, exposures=...), say what was not observed"
+        )
+    if normalised and corpus.n_groups == 1:
+        return "all words are in one group, and no document is empty; groups= makes several"
+    return None
 
 
 def like(given: Any, corpus: Corpus, filled: Filled) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from discan.algorithms import Algorithm, Variational
 from discan.algorithms.base import Params, Posterior
 from discan.algorithms.sampling import check_tokens
-from discan.data.corpus import Block, Corpus
+from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.data.splits import split_tokens, thin
 from discan.engines import Engine
 from discan.errors import InputError
@@ -26,6 +26,7 @@ __all__ = ["completion", "infer", "log_likelihood"]
 CHIB_WORK = 1_000_000  # token x component updates a document
 ENUMERATED = 2**14  # states of a document that is summed exactly
 AT_ONCE = 2**18  # entries x components that are scored at once
+PIECES = 32  # a small corpus is cut into, so that all threads have work
 FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
 
 
@@ -157,8 +158,10 @@ def _divided(
 
     def done(part: Corpus, work: Callable[[Block, ScoreTable], Sequence[Array]]) -> list[Array]:
         table = model.score_table(part.exposure_levels)
-        blocks = engine.run(lambda block: work(block, table), part.blocks)
-        return [np.concatenate(column) for column in zip(*blocks, strict=True)]
+        # a document's answer does not depend on its neighbours, so blocks may be of any size
+        pieces = part.blocks_of(min(BLOCK_ENTRIES, max(1, part.n_entries // PIECES)))
+        answers = engine.run(lambda block: work(block, table), pieces)
+        return [np.concatenate(column) for column in zip(*answers, strict=True)]
 
     if chosen is None or not chosen.any():
         return done(corpus, other)

@@ -58,7 +58,7 @@ _ARGUMENT = re.compile(r"\b([a-z_]+)=(\.\.\.|'[^']*'|\([^)]*\)|-?[\w.]+)")
 
 def _for_the_shell(message: str) -> str:
     """Say `--format lines` where the library says `format='lines'`."""
-    advice, separator, rest = message.partition("; ")
+    what, separator, rest = message.partition("; ")
     if not separator:
         return message
 
@@ -69,7 +69,10 @@ def _for_the_shell(message: str) -> str:
             return f"{_FLAGS[name]} {value}"
         return f"--option {name}={value}"
 
-    return advice + separator + _ARGUMENT.sub(flag, rest)
+    given = _ARGUMENT.match(what)
+    if given and given[1] in _FLAGS:
+        what = flag(given) + what[given.end() :]
+    return what + separator + _ARGUMENT.sub(flag, rest)
 
 
 def _fail(message: str) -> None:

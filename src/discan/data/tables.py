@@ -87,8 +87,9 @@ def _column_values(column: Any) -> Array:
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"column {column.name!r} is not numeric ({_line(error)}); "
-            "convert it to numbers or leave it out"
+            f"column {column.name!r} is not numeric ({_line(error)}); convert it to numbers or "
+            "leave it out; of answers in words make counts with pandas.get_dummies, and let "
+            "groups= say which columns are answers to the same question"
         ) from None
 
 
