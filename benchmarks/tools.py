@@ -70,7 +70,7 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
             return watch.lap(
                 run.cycle,
                 Answer(
-                    lambda: run.algorithm.mean_loadings(run.params).T,
+                    lambda: _loadings(run).T,
                     lambda: _scores(run, task.corpus.train),
                     (lambda: run.params.model.alpha) if "learn" in options else None,
                 ),
@@ -86,6 +86,13 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
         watch.stop()
 
     return Tool(name, fit, options=options)
+
+
+def _loadings(run: Any) -> Any:
+    """What the fit would answer if it ended here: the mean of the draws, once there are any."""
+    if run.averages is not None:
+        return run.averages.inference_params(run.params).loadings
+    return run.algorithm.mean_loadings(run.params)
 
 
 def _scores(run: Any, counts: Any) -> Any:

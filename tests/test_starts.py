@@ -6,7 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import discan
 from discan import DCA
+from discan.algorithms import Collapsed
 from discan.data.corpus import Corpus
 from discan.starts import first_pass, from_documents
 
@@ -88,10 +90,45 @@ def test_single_precision_has_the_same_bits_on_any_threads(monkeypatch):
     np.testing.assert_array_equal(fits[0].scores_, fits[1].scores_)
 
 
-def test_auto_is_recorded_and_learns_by_a_bound():
+@pytest.mark.parametrize(
+    ("settings", "scale", "expected"),
+    [
+        ({}, 1, "maximum-a-posteriori"),
+        ({"model": "gp"}, 1, "maximum-a-posteriori"),
+        ({"model": "cgp"}, 1, "variational"),
+        ({"model": "cgp", "learn": ("alpha",)}, 1, "variational"),
+        ({"learn": ("alpha",)}, 1, "collapsed"),
+        ({"n_components": 30}, 1, "collapsed"),  # fewer tokens than loadings
+        ({"model": "gp", "n_components": 30}, 1, "collapsed"),
+        # tokens cannot be drawn from parts of counts
+        ({"learn": ("alpha",)}, 0.5, "variational"),
+        ({"n_components": 30}, 0.5, "maximum-a-posteriori"),
+    ],
+)
+def test_auto_goes_by_the_data_and_is_recorded(settings, scale, expected):
+    X = make(60) * scale
+    estimator = DCA(**{"n_components": 3, "max_iter": 2, "random_state": 0, **settings}).fit(X)
+    assert estimator.settings_["algorithm"] == expected
+
+
+def test_a_chosen_chain_is_the_same_after_loading(tmp_path):
+    """The file says which algorithm answers for new documents."""
     X = make(60)
-    found = [
-        DCA(3, max_iter=2, random_state=0, **settings).fit(X).settings_["algorithm"]
-        for settings in ({}, {"model": "gp"}, {"model": "cgp"}, {"learn": ("alpha",)})
+    estimator = DCA(30, max_iter=4, random_state=0).fit(X)
+    estimator.save(tmp_path / "chain.discan")
+    again = discan.load(tmp_path / "chain.discan")
+    assert again.algorithm_ == estimator.algorithm_
+    assert again.transform(X[:5]).tobytes() == estimator.transform(X[:5]).tobytes()
+
+
+def test_a_chain_starts_where_it_is_told():
+    """From documents the first sweep is far ahead of one from chance."""
+    X = make(1000)
+    first = [
+        DCA(8, algorithm=Collapsed(start=start), max_iter=1, random_state=0).fit(X)
+        for start in ("random", "documents")
     ]
-    assert found == ["maximum-a-posteriori"] * 2 + ["variational"] * 2
+    objective = [fit.trace_["objective"][0] for fit in first]
+    assert objective[1] > objective[0] + 0.1 * X.sum()
+    same = DCA(8, algorithm="collapsed", init="documents", max_iter=1, random_state=0).fit(X)
+    np.testing.assert_array_equal(same.components_, first[1].components_)

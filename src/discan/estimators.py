@@ -65,8 +65,10 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
     algorithm : {"auto", "ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
-        "auto" is the quickest to a good model: MAP, or variational for the conditional model and
-        if anything is to be learnt. Give an object to set options, e.g.
+        "auto" is the quickest to a good model: MAP; or, if there is less than a token for each
+        loading (fewer than J K tokens) or anything is to be learnt, a short collapsed chain from
+        documents; variational for the conditional model, and to learn from counts that are not
+        whole. ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
         ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
@@ -84,7 +86,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Where to start: at random; from the words of a few documents for each component and one
         pass over all; from there with ten cycles of MAP; or from given components. "auto" is
         "documents" for "ml" and "map", "map" for the variational algorithm, which else ends in
-        poor optima, and "random" for the samplers.
+        poor optima, and "random" for the samplers unless ``Collapsed(start=...)`` says otherwise.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5
@@ -516,7 +518,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return Run(
             corpus,
             model.prepare(n_components, corpus),
-            choose(self.algorithm, model, frozenset(learn)),
+            choose(self.algorithm, model, frozenset(learn), corpus, n_components),
             LoadingsPrior.of(self.gamma, corpus.layout),
             learn=tuple(learn),
             hyperprior=self.hyperprior,

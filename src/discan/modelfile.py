@@ -60,6 +60,7 @@ def save(estimator: Any, path: str | os.PathLike[str], outer: Any = None) -> Pat
         "model": params.model.name,
         "symmetric": params.prior.symmetric,
         "tau": params.notes.get("tau", 1.0),
+        "algorithm": _encode("algorithm", estimator.algorithm_, arrays),
         "word_names": layout.word_names,
         "group_names": layout.group_names,
         "document_names": getattr(estimator, "document_names_", None),
@@ -180,7 +181,9 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
     params = Params(model, prior, loadings=arrays["inference_loadings"], notes=notes)
     if arrays["loadings"].shape != (layout.n_words, params.n_components):
         raise ValueError("the loadings have the wrong shape")
-    estimator.algorithm_ = choose(estimator.algorithm, model)
+    # files of 0.1 that were written before it was kept
+    chosen = _decode(header.get("algorithm", estimator.algorithm), arrays)
+    estimator.algorithm_ = choose(chosen, model)
     estimator._set_params(params, arrays["loadings"], layout)
     estimator.group_totals_ = arrays.get("group_totals", np.ones(layout.n_groups))
     estimator.n_features_in_ = layout.n_words

@@ -8,6 +8,7 @@ from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.gibbs import Gibbs
 from discan.algorithms.maximum_likelihood import MAP, MaximumLikelihood
 from discan.algorithms.variational import Variational
+from discan.data.corpus import Corpus
 from discan.models import Model
 from discan.registry import import_all
 
@@ -25,13 +26,29 @@ __all__ = [
 ]
 
 
-def choose(choice: Any, model: Model, learn: frozenset[str] = frozenset()) -> Algorithm:
-    """Find an algorithm by name; "auto" is the quickest to a good model: MAP where it will do.
+# A chain from documents soon forgets them; its answer is an average from then on.
+CHAIN = Collapsed(burn_in=50, n_draws=75, thin=2, start="documents")
 
-    Hyperparameters are better learnt by raising a bound than from MAP's expected counts, which take
-    every component to be present in every document.
+
+def choose(
+    choice: Any,
+    model: Model,
+    learn: frozenset[str] = frozenset(),
+    corpus: Corpus | None = None,
+    n_components: int = 0,
+) -> Algorithm:
+    """Find an algorithm by name; "auto" is the quickest to a good model of this corpus.
+
+    MAP is that while there is a token or more for every loading. With fewer a point estimate comes
+    to fit the noise, and an average over draws does not. Hyperparameters are best learnt from
+    draws, too. Whole counts are needed for these; without, a bound is raised.
     """
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
     point = MAP()
-    return Variational() if learn or point.refusal(model, learn) else point
+    if point.refusal(model, frozenset()):
+        return Variational()
+    few = corpus is not None and corpus.n_tokens < n_components * corpus.n_words
+    if corpus is not None and (few or learn) and CHAIN.can_draw(corpus):
+        return CHAIN
+    return Variational() if learn else point

@@ -25,7 +25,7 @@ from discan.kernels.frozen import (
     move_totals,
 )
 from discan.kernels.lanes import LANES
-from discan.models import ScoreTable
+from discan.models import Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["Collapsed"]
@@ -59,10 +59,14 @@ class Collapsed(Sampler):
         exact below 200,000 tokens. Which one ran is in the fit's settings.
     n_rounds : int, optional
         Rounds of the blocked schedule: by default 8, or 4 if there are 200 components or more.
+    start : {"random", "documents", "map"}
+        Where the chain starts unless ``init`` says so: at random needs the least memory, from
+        documents it is soon where a random start takes hundreds of sweeps to.
     """
 
     schedule: str = "auto"
     n_rounds: int | None = None
+    start: str = "random"
 
     name = "collapsed"
     short = "cgs"
@@ -73,6 +77,11 @@ class Collapsed(Sampler):
         one_of("schedule", self.schedule, ("auto", "exact", "blocked"))
         if self.n_rounds is not None:
             whole("n_rounds", self.n_rounds, 1)
+        one_of("start", self.start, ("random", "documents", "map"))
+
+    def default_init(self, model: Model) -> str:
+        """As the options say; scores that may be zero cannot be started from MAP's."""
+        return self.start
 
     def check(self, corpus: Corpus) -> None:
         """A component is kept for every token."""

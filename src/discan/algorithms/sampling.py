@@ -72,6 +72,14 @@ class Sampler(Algorithm):
                 "algorithm='variational'"
             )
 
+    def can_draw(self, corpus: Corpus) -> bool:
+        """Whether tokens of this corpus can be drawn."""
+        try:
+            self.check(corpus)
+        except (InputError, LimitError):
+            return False
+        return True
+
     def plan(self, max_iter: int | None) -> Plan:
         """Burn-in and draws; a shorter ``max_iter`` spends at most half on burn-in."""
         n_cycles = self.burn_in + self.n_draws * self.thin
