@@ -449,12 +449,16 @@ def test_draw_loadings(K):
 
 @SIZES
 @SPIKES
-def test_augment_scores(K, spike):
+@pytest.mark.parametrize("copies", [1, 6])
+def test_augment_scores(K, spike, copies):
+    """Scores are drawn by level if there are few levels, else by document."""
     block = make_block(K, spike)
     counts, _ = start_counts(block)
-    out = np.zeros(K), np.zeros((3, K)), np.zeros(K), np.zeros(1)
-    gibbs.augment_scores(counts, block.levels, *block.table, *out, SEED, CYCLE, FIRST)
-    twin = reference.augment_scores(counts, block.levels, *block.table, SEED, CYCLE, FIRST)
+    table = [np.tile(part, (copies, 1)) for part in block.table]
+    assert (len(table[0]) <= reference.FEW_LEVELS) == (copies == 1)
+    out = np.zeros(K), np.zeros((3 * copies, K)), np.zeros(K), np.zeros(1)
+    gibbs.augment_scores(counts, block.levels, *table, *out, SEED, CYCLE, FIRST)
+    twin = reference.augment_scores(counts, block.levels, *table, SEED, CYCLE, FIRST)
     assert_array_equal(out[0], twin[0])
     assert_array_equal(out[1], twin[1])
     close(out[2], twin[2])

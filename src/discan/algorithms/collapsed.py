@@ -38,7 +38,7 @@ ROUNDS = 8
 # are made before every round, so there are fewer.
 LISTED_FROM = 200
 LISTED_ROUNDS = 4
-# Words are indexed, and moves applied, in this many pieces.
+# Words are indexed in this many pieces.
 PIECES = 8
 MOST_TOKENS = 2**30
 
@@ -206,8 +206,10 @@ class Collapsed(Sampler):
             for moves in stats.moves:
                 move_counts(*moves, *piece, params.loading_counts, params.notes["index"].touched)
 
-        if stats.moves:
-            engine.run(move, _pieces(params.prior.layout.n_words))
+        if (
+            stats.moves
+        ):  # each piece takes a look at all moves, so there should be no more than needed
+            engine.run(move, _pieces(params.prior.layout.n_words, engine.n_workers))
         for moves in stats.moves:
             move_totals(*moves, params.prior.layout.group_of_word, params.totals)
         return params
@@ -279,8 +281,8 @@ class WordIndex:
         engine.run(index, _pieces(prior.layout.n_words))
 
 
-def _pieces(n_words: int) -> list[tuple[int, int]]:
-    edges = np.linspace(0, n_words, PIECES + 1).astype(int).tolist()
+def _pieces(n_words: int, n: int = PIECES) -> list[tuple[int, int]]:
+    edges = np.linspace(0, n_words, n + 1).astype(int).tolist()
     return [(first, last) for first, last in pairwise(edges) if last > first]
 
 

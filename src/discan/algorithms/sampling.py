@@ -41,12 +41,16 @@ class Sampler(Algorithm):
         Sweeps from one draw to the next.
     keep_draws : bool
         Keep the component counts, loadings and hyperparameters of every draw.
+    forget : bool
+        Drop the draws so far whenever there have been twice as many sweeps as when they were last
+        dropped, first after ``burn_in``: an answer at any time, from the latter part of the chain.
     """
 
     burn_in: int = 200
     n_draws: int = 100
     thin: int = 1
     keep_draws: bool = False
+    forget: bool = False
 
     whole_counts = True
 
@@ -86,6 +90,11 @@ class Sampler(Algorithm):
         if max_iter is None:
             return Plan(n_cycles, self.burn_in, self.thin)
         return Plan(max_iter, min(self.burn_in, max_iter // 2), self.thin)
+
+    def forgets(self, cycle: int, burn_in: int) -> bool:
+        """Whether the draws before the end of this cycle are dropped."""
+        times, rest = divmod(cycle, max(burn_in, 1))
+        return self.forget and rest == 0 and times.bit_count() == 1
 
     def component_counts(self, params: Params, block: Block, state: Any) -> Array:
         """Component counts of the block's documents in the current draw, (n, K)."""

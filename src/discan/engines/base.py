@@ -15,6 +15,11 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """Runs pieces of work that touch nothing in common."""
 
+    @property
+    def n_workers(self) -> int:
+        """How many pieces run at once: for how to cut work up, never for what comes out."""
+        ...
+
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return ``[work(item) for item in items]``, in that order whatever ran first."""
         ...

@@ -36,6 +36,11 @@ class Threads:
         self._n = n
         self._pool: ThreadPoolExecutor | None = None
 
+    @property
+    def n_workers(self) -> int:
+        """Number of threads."""
+        return self._n
+
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Run ``work`` on every item; results come in the order of the items."""
         if self._n == 1 or len(items) <= 1:

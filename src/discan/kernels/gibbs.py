@@ -7,7 +7,17 @@ import numpy as np
 
 from .compile import REORDER, kernel
 from .draws import gammas, log_gamma_draw
-from .random import AUGMENT, LOADINGS, START, SWEEP, multinomial, open_stream, tables, uniform
+from .random import (
+    AUGMENT,
+    LOADINGS,
+    POOL,
+    START,
+    SWEEP,
+    multinomial,
+    open_stream,
+    tables,
+    uniform,
+)
 from .special import log_rising
 
 __all__ = [
@@ -22,6 +32,7 @@ __all__ = [
 
 _CHUNK = 16  # components are summed and searched in runs of this many
 _MANY = 2  # a count above so many times K is split by conditional binomials, not token by token
+_FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
 _ROOM = 1024  # drawn tokens that wait to be counted
 _TINY = 1e-300
 
@@ -311,9 +322,12 @@ def augment_scores(
     Same as reference.augment_scores. Per document and component: presence s_k, tables
     CRT(c_k, shape_k) and a score Gamma(c_k + shape_k, rate_k) if present; per document
     log u, u ~ Beta(sum shape, L). Sums go to ``out_tables`` (K,), ``out_active`` (T, K) by exposure
-    level, ``out_scores`` (K,), ``out_log_beta`` (1,).
+    level, ``out_scores`` (K,), ``out_log_beta`` (1,). Only sums of scores are asked for, and those
+    of equal rate sum to a Gamma: with few levels there is one draw for all of a level.
     """
-    n_components = component_counts.shape[1]
+    n_levels, n_components = shape.shape
+    pooled = n_levels <= _FEW_LEVELS
+    pool = np.zeros((n_levels if pooled else 0, n_components))
     stream = np.empty(2, dtype=np.uint64)
     for i in range(component_counts.shape[0]):
         level = levels[i]
@@ -328,13 +342,22 @@ def augment_scores(
                 continue
             out_active[level, k] += 1
             out_tables[k] += tables(stream, c, shape[level, k])
-            log_score = log_gamma_draw(stream, c + shape[level, k])
-            out_scores[k] += math.exp(log_score) / rate[level, k]
+            if pooled:
+                pool[level, k] += c + shape[level, k]
+            else:
+                log_score = log_gamma_draw(stream, c + shape[level, k])
+                out_scores[k] += math.exp(log_score) / rate[level, k]
         if length > 0:
             x = log_gamma_draw(stream, concentration)
             y = log_gamma_draw(stream, float(length))
             top = max(x, y)
             out_log_beta[0] += x - top - math.log(math.exp(x - top) + math.exp(y - top))
+    open_stream(stream, seed, POOL, cycle, first_document)
+    for level in range(pool.shape[0]):
+        for k in range(n_components):
+            if pool[level, k] > 0.0:
+                log_score = log_gamma_draw(stream, pool[level, k])
+                out_scores[k] += math.exp(log_score) / rate[level, k]
 
 
 @kernel()

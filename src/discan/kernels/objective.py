@@ -11,6 +11,7 @@ from .special import log_rising
 __all__ = ["log_loadings"]
 
 _TABLE = 256  # counts below this are looked up
+_RUN = 8  # counts are looked at in runs of this many
 
 
 @kernel()
@@ -32,16 +33,25 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
         if j > 0 and gamma[j] != gamma[j - 1]:
             known = 0
         row = 0.0
-        for k in range(n_components):
-            n = loading_counts[j, k]
-            if n == 0:
-                continue
-            if n >= _TABLE:
-                row += log_rising(gamma[j], n)
-                continue
-            while known < n:
-                table[known + 1] = table[known] + math.log(gamma[j] + known)
-                known += 1
-            row += table[n]
+        start = 0
+        while start < n_components:
+            stop = min(start + _RUN, n_components)
+            found = loading_counts[j, start]
+            if stop - start == _RUN:  # most runs of many components are of zeros only
+                for k in range(start + 1, start + _RUN):
+                    found |= loading_counts[j, k]
+                stop = stop if found != 0 else start
+            for k in range(start, stop):
+                n = loading_counts[j, k]
+                if n == 0:
+                    continue
+                if n >= _TABLE:
+                    row += log_rising(gamma[j], n)
+                    continue
+                while known < n:
+                    table[known + 1] = table[known] + math.log(gamma[j] + known)
+                    known += 1
+                row += table[n]
+            start += _RUN
         result += row
     return result

@@ -18,6 +18,7 @@ __all__ = [
     "EVIDENCE",
     "FOLD_IN",
     "LOADINGS",
+    "POOL",
     "START",
     "SWEEP",
     "binomial",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 # What a stream is for; two purposes never share numbers.
-SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN = range(1, 7)
+SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = range(1, 8)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

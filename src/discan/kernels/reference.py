@@ -53,10 +53,11 @@ __all__ = [
     "union_sizes",
 ]
 
-SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN = range(1, 7)
+SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = range(1, 8)
 
 FLOOR = 1e-150  # of variational weights
 TINY = 1e-300  # of products of a loading and a score
+FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
 LANES = 16  # places that are added up side by side
 MANY = 2  # a count above so many times K is split by binomials, not token by token
 
@@ -518,6 +519,7 @@ def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, 
     n_documents, n_components = component_counts.shape
     tables, scores = np.zeros(n_components, dtype=np.int64), np.zeros(n_components)
     active, log_beta = np.zeros(shape.shape, dtype=np.int64), np.zeros(1)
+    pool = np.zeros(shape.shape)
     for i in range(n_documents):
         stream, level, c = (
             Stream(seed, AUGMENT, cycle, first_document + i),
@@ -530,9 +532,15 @@ def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, 
                 continue
             active[level, k] += 1
             tables[k] += stream.tables(c[k], a)
-            scores[k] += math.exp(stream.log_gamma(c[k] + a)) / rate[level, k]
+            if len(shape) <= FEW_LEVELS:
+                pool[level, k] += c[k] + a
+            else:
+                scores[k] += math.exp(stream.log_gamma(c[k] + a)) / rate[level, k]
         if c.sum() > 0:
             log_beta += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
+    stream = Stream(seed, POOL, cycle, first_document)
+    for level, k in zip(*np.nonzero(pool), strict=True):  # sums of scores of equal rate
+        scores[k] += math.exp(stream.log_gamma(pool[level, k])) / rate[level, k]
     return tables, active, scores, log_beta
 
 
