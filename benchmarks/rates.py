@@ -71,11 +71,10 @@ def plan(section: str, sizes: Sizes) -> Iterator[Rate]:
     """List what a section times, tools of one cell together."""
     if section == "sampler":
         for n_components in sizes.components:
-            sweeps = sizes.sweeps if n_components <= 100 else max(5, sizes.sweeps // 2)
             for threads in sizes.threads:
                 cell = f"K={n_components}, {threads} thread{'s' * (threads > 1)}"
                 head = (section, cell)
-                rest = (n_components, threads, sweeps)
+                rest = (n_components, threads, sizes.sweeps)
                 repeats = sizes.repeats if n_components <= 100 else 1
                 for tool in ("tomotopy", "discan"):
                     yield Rate(*head, tool, *rest, judged=True, repeats=repeats)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hidden groups: predictions equal exact enumeration, and imputation beats the marginal."""
 
+import logging
 from itertools import product
 
 import numpy as np
@@ -198,14 +199,16 @@ def test_impute_answers_in_the_form_it_was_asked():
     ("options", "reason"),
     [({"model": "gp", "groups": GROUPS}, "exposures"), ({"model": "dm"}, "groups")],
 )
-def test_impute_says_why_it_fills_nothing(options, reason, caplog):
+def test_impute_says_why_it_fills_nothing(options, reason, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)  # the command line's is off
     estimator = DCA(2, random_state=0, progress=False, **options).fit(W[:3])
     np.testing.assert_array_equal(estimator.impute(W[:3]), W[:3])
     assert "nothing is filled in" in caplog.text
     assert reason in caplog.text
 
 
-def test_impute_of_complete_data_says_nothing(caplog):
+def test_impute_of_complete_data_says_nothing(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)
     full = np.ones((3, 8), dtype=int)
     estimator = DCA(2, groups=GROUPS, random_state=0, progress=False).fit(full)
     np.testing.assert_array_equal(estimator.impute(full), full)

@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import logging
 import re
 import sys
 
@@ -185,7 +186,8 @@ def dense(corpus):
     return result
 
 
-def test_align_does_not_count_what_the_model_cannot_know(caplog):
+def test_align_does_not_count_what_the_model_cannot_know(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)  # the command line's is off
     corpus = votes()
     other = Corpus(
         [[1, 1], [0, 1]], groups=[0, 1], word_names=["1=present", "2=nay"],

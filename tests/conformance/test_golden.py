@@ -22,6 +22,7 @@ from scipy.special import digamma, gammaln, xlogy
 
 from discan import Collapsed, Gibbs, MaximumLikelihood, Variational
 from discan.algorithms.base import Clock, Params, Stats
+from discan.algorithms.collapsed import WordIndex
 from discan.algorithms.expectation import ScoreState
 from discan.engines import Threads
 from discan.fit import Run, fit
@@ -34,7 +35,7 @@ from discan.hyperparameters import (
     expected_tables,
     gamma_shape,
 )
-from discan.kernels import collapsed, gibbs
+from discan.kernels import frozen, gibbs
 from discan.kernels.objective import log_loadings
 from discan.models import DirichletMultinomial, GammaPoisson, LoadingsPrior
 
@@ -157,7 +158,8 @@ def test_corpus(case):
 
 @of_kind("rb_gibbs_conditionals")
 @pytest.mark.parametrize("name", ["GP", "CGP", "DM"])
-def test_collapsed_conditionals(case, name):
+@pytest.mark.parametrize("listed", [False, True])
+def test_collapsed_conditionals(case, name, listed):
     inputs, golden = case["inputs"], case["outputs"][name]
     tokens, K = np.array(inputs["tokens"]), inputs["K"]
     prior = prior_of(inputs, name)
@@ -191,11 +193,16 @@ def test_collapsed_conditionals(case, name):
         order = np.append(t, own[own != t])
         state = np.tile(tokens[order, 2], copies).astype(np.uint16)
         moved = [np.empty(len(state), np.int32), *np.empty((2, len(state)), np.uint16)]
-        collapsed.sweep(
+        totals = corpus.layout.group_sums(n)
+        params = Params(model, loadings, loading_counts=n.astype(np.int32), totals=totals)
+        index = WordIndex.of(params.loading_counts, listed)
+        if listed:
+            index.fill(params, Threads(1))
+        (frozen.listed_sweep if listed else frozen.frozen_sweep)(
             np.arange(copies + 1) * len(order), np.tile(tokens[order, 1], copies).astype(np.int32),
             np.ones(len(state), np.int32), np.full(copies, corpus.levels[i], np.int32), *table,
-            corpus.layout.group_of_word, loadings.gamma, loadings.totals, n.astype(np.int32),
-            corpus.layout.group_sums(n), state, *moved, np.empty(copies), 0,
+            corpus.layout.group_of_word, loadings.gamma, loadings.totals, totals,
+            params.loading_counts, *index.read, state, *moved, np.empty(copies),
             np.uint64(3), 0, 0,
         )  # fmt: skip
         share = np.bincount(state[:: len(order)], minlength=K) / copies

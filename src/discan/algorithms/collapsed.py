@@ -206,9 +206,7 @@ class Collapsed(Sampler):
             for moves in stats.moves:
                 move_counts(*moves, *piece, params.loading_counts, params.notes["index"].touched)
 
-        if (
-            stats.moves
-        ):  # each piece takes a look at all moves, so there should be no more than needed
+        if stats.moves:  # each piece looks at all moves, so there are no more than are needed
             engine.run(move, _pieces(params.prior.layout.n_words, engine.n_workers))
         for moves in stats.moves:
             move_totals(*moves, params.prior.layout.group_of_word, params.totals)

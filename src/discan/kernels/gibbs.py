@@ -7,6 +7,7 @@ import numpy as np
 
 from .compile import REORDER, kernel
 from .draws import gammas, log_gamma_draw
+from .memory import prefetch_row
 from .random import (
     AUGMENT,
     LOADINGS,
@@ -30,6 +31,7 @@ __all__ = [
     "sweep",
 ]
 
+_AHEAD = 2  # entries from the one at hand to the one whose row is fetched
 _CHUNK = 16  # components are summed and searched in runs of this many
 _MANY = 2  # a count above so many times K is split by conditional binomials, not token by token
 _FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
@@ -146,6 +148,8 @@ def _split_document(
     n_waiting = 0
     for t in range(indptr[i], indptr[i + 1]):
         j = words[t]
+        if t + _AHEAD < indptr[-1]:
+            prefetch_row(loadings, words[t + _AHEAD])
         total = 0.0
         for chunk in range(last_chunk):
             low = chunk * _CHUNK
