@@ -81,6 +81,12 @@ class Watch:
         self.start()
         return over
 
+    def close(self, passes: float, answer: Answer) -> None:
+        """Judge the last answer of a fit that ended by itself, if it was not."""
+        self.stop()
+        if not self.points or self.points[-1][1] < passes:
+            self.points.append((self._spent, passes, self.judge(answer)))
+
 
 @dataclass(frozen=True)
 class Race:

@@ -83,7 +83,14 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
         )  # fmt: skip
         watch.start()
         model.fit(task.corpus.train)
-        watch.stop()
+        watch.close(
+            model.n_iter_,
+            Answer(
+                lambda: model.components_,
+                lambda: _with_totals(model.scores_, model._params, task.corpus.train),
+                (lambda: model.alpha_) if "learn" in options else None,
+            ),
+        )
 
     return Tool(name, fit, options=options)
 
@@ -97,7 +104,10 @@ def _loadings(run: Any) -> Any:
 
 def _scores(run: Any, counts: Any) -> Any:
     """Scores on the scale of the counts; proportions are multiplied by the length."""
-    scores = run.result().scores
-    if run.params.model.normalised:
+    return _with_totals(run.result().scores, run.params, counts)
+
+
+def _with_totals(scores: Any, params: Any, counts: Any) -> Any:
+    if params.model.normalised:
         scores = scores * np.asarray(counts.sum(axis=1)).reshape(-1, 1)
     return scores

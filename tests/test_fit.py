@@ -480,3 +480,17 @@ def test_fit_in_one_call():
     assert result.loadings.T.tobytes() == estimator.components_.tobytes()
     assert result.scores.tobytes() == estimator.scores_.tobytes()
     assert result.n_cycles == estimator.n_iter_
+
+
+def test_a_chain_that_forgets_answers_with_its_latter_part():
+    """Draws are dropped at doublings of the burn-in, but not near the end."""
+    algorithm = Collapsed(burn_in=2, n_draws=30, thin=1, forget=True)
+    counted = []
+
+    def after_cycle(run):
+        counted.append(0 if run.averages is None else run.averages.n_draws)
+
+    DCA(2, algorithm=algorithm, random_state=0, progress=False, callback=after_cycle).fit(X)
+    # 32 cycles; the draws of cycles 4, 8 and 16 are the first again, that of cycle 32 is not
+    expected = [0, 0, 1, *range(1, 5), *range(1, 9), *range(1, 18)]
+    assert counted == expected

@@ -98,7 +98,7 @@ def test_single_precision_has_the_same_bits_on_any_threads(monkeypatch):
         ({"model": "cgp"}, 1, "variational"),
         ({"model": "cgp", "learn": ("alpha",)}, 1, "variational"),
         ({"learn": ("alpha",)}, 1, "collapsed"),
-        ({"n_components": 30}, 1, "collapsed"),  # fewer tokens than loadings
+        ({"n_components": 30}, 1, "collapsed"),  # few tokens for so many
         ({"model": "gp", "n_components": 30}, 1, "collapsed"),
         # tokens cannot be drawn from parts of counts
         ({"learn": ("alpha",)}, 0.5, "variational"),

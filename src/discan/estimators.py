@@ -65,10 +65,10 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
     algorithm : {"auto", "ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
-        "auto" is the quickest to a good model: MAP; or, if there is less than a token for each
-        loading (fewer than J K tokens) or anything is to be learnt, a short collapsed chain from
-        documents; variational for the conditional model, and to learn from counts that are not
-        whole. ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
+        "auto" is the quickest to a good model: MAP; or, if there are fewer tokens than loadings
+        (J K) or than three for each score (3 I K), or anything is to be learnt, a short collapsed
+        chain from documents; variational for the conditional model, and to learn from counts that
+        are not whole. ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
         ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms import MAP, Algorithm
-from discan.algorithms.base import Clock, Params, Start, Stats
+from discan.algorithms.base import Clock, Params, Plan, Start, Stats
 from discan.algorithms.sampling import Sampler
 from discan.averages import Averages
 from discan.data.corpus import Block, Corpus
@@ -132,7 +132,7 @@ class Run:
             while self.cycle < plan.n_cycles:
                 self._cycle()
                 if plan.thin and self._is_draw(plan.burn_in, plan.thin):
-                    self._draw(plan.burn_in)
+                    self._draw(plan)
                 show(self)
                 stop = self._stop(limit)
                 if callback is not None and callback(self):
@@ -274,9 +274,9 @@ class Run:
     def _is_draw(self, burn_in: int, thin: int) -> bool:
         return self.cycle > burn_in and (self.cycle - burn_in) % thin == 0
 
-    def _draw(self, burn_in: int) -> None:
+    def _draw(self, plan: Plan) -> None:
         assert isinstance(self.algorithm, Sampler)
-        if self.averages is None or self.algorithm.forgets(self.cycle, burn_in):
+        if self.averages is None or self.algorithm.forgets(self.cycle, plan):
             self.averages = Averages(
                 self.training, self.blocks, self.params, self.algorithm.keep_draws
             )

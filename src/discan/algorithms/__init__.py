@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the numbers are estimated, one file an algorithm."""
 
-from dataclasses import replace
 from typing import Any
 
 from discan.algorithms.base import ALGORITHMS, Algorithm
@@ -28,9 +27,9 @@ __all__ = [
 
 
 # A chain that has an answer soon, and a better one the longer it runs.
-CHAIN = Collapsed(burn_in=8, n_draws=96, thin=2, forget=True, start="documents")
-# Below this many components a few cycles of MAP cost less than the sweeps that they save.
-MAP_BELOW = 200
+CHAIN = Collapsed(burn_in=8, n_draws=120, thin=2, forget=True, start="documents")
+# With fewer tokens a point estimate fits the noise.
+TOKENS_A_LOADING, TOKENS_A_SCORE = 1.0, 3.0
 
 
 def choose(
@@ -42,16 +41,22 @@ def choose(
 ) -> Algorithm:
     """Find an algorithm by name; "auto" is the quickest to a good model of this corpus.
 
-    MAP is that while there is a token or more for every loading. With fewer a point estimate comes
-    to fit the noise, and an average over draws does not. Hyperparameters are best learnt from
-    draws, too. Whole counts are needed for these; without, a bound is raised.
+    MAP is that where tokens are many: at least one for every loading, and three for every score of
+    the mean document. With fewer a point estimate comes to fit the noise, and an average over draws
+    does not. Hyperparameters are best learnt from draws, too. Whole counts are needed for these;
+    without, a bound is raised.
     """
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
     point = MAP()
     if point.refusal(model, frozenset()):
         return Variational()
-    few = corpus is not None and corpus.n_tokens < n_components * corpus.n_words
-    if corpus is not None and (few or learn) and CHAIN.can_draw(corpus):
-        return replace(CHAIN, start="map") if n_components < MAP_BELOW else CHAIN
+    if corpus is not None and (learn or _few(corpus, n_components)) and CHAIN.can_draw(corpus):
+        return CHAIN
     return Variational() if learn else point
+
+
+def _few(corpus: Corpus, n_components: int) -> bool:
+    """Whether there are few tokens for what a point estimate would have to find."""
+    rows = max(corpus.n_words * TOKENS_A_LOADING, corpus.n_documents * TOKENS_A_SCORE)
+    return bool(corpus.n_tokens < n_components * rows)

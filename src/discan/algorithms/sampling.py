@@ -43,7 +43,8 @@ class Sampler(Algorithm):
         Keep the component counts, loadings and hyperparameters of every draw.
     forget : bool
         Drop the draws so far whenever there have been twice as many sweeps as when they were last
-        dropped, first after ``burn_in``: an answer at any time, from the latter part of the chain.
+        dropped, first after ``burn_in``, unless less than two fifths of the chain are left: an
+        answer at any time, from the latter part of the chain.
     """
 
     burn_in: int = 200
@@ -91,10 +92,11 @@ class Sampler(Algorithm):
             return Plan(n_cycles, self.burn_in, self.thin)
         return Plan(max_iter, min(self.burn_in, max_iter // 2), self.thin)
 
-    def forgets(self, cycle: int, burn_in: int) -> bool:
+    def forgets(self, cycle: int, plan: Plan) -> bool:
         """Whether the draws before the end of this cycle are dropped."""
-        times, rest = divmod(cycle, max(burn_in, 1))
-        return self.forget and rest == 0 and times.bit_count() == 1
+        times, rest = divmod(cycle, max(plan.burn_in, 1))
+        doubled = rest == 0 and times.bit_count() == 1
+        return self.forget and doubled and 5 * cycle <= 3 * plan.n_cycles
 
     def component_counts(self, params: Params, block: Block, state: Any) -> Array:
         """Component counts of the block's documents in the current draw, (n, K)."""
