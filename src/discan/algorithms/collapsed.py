@@ -80,7 +80,7 @@ class Collapsed(Sampler):
         one_of("start", self.start, ("random", "documents", "map"))
 
     def default_init(self, model: Model) -> str:
-        """As the options say; scores that may be zero cannot be started from MAP's."""
+        """Where the options say."""
         return self.start
 
     def check(self, corpus: Corpus) -> None:

@@ -261,19 +261,9 @@ def _loop(builder: Any, n: Any, values: tuple[Any, ...], body: Callable[..., Any
     changed = body(step, *current)
     for phi, value in zip([step, *current], [builder.add(step, _LONG(1)), *changed], strict=True):
         phi.add_incoming(value, builder.block)
-    again = builder.branch(head)
-    again.set_metadata("llvm.loop", as_it_is(builder.module))
+    builder.branch(head)
     builder.position_at_end(after)
     return current
-
-
-def as_it_is(module: Any) -> Any:
-    """Mark a loop that runs a few times: not to be unrolled or turned into vectors once more."""
-    marks = [
-        module.add_metadata(["llvm.loop.unroll.disable"]),
-        module.add_metadata(["llvm.loop.vectorize.enable", ir.Constant(ir.IntType(1), 0)]),
-    ]
-    return module.add_metadata([module.add_metadata([]), *marks])
 
 
 def _data(context: Any, builder: Any, signature: Any, arguments: Any, which: int) -> Any:
