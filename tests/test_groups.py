@@ -201,6 +201,7 @@ def test_impute_answers_in_the_form_it_was_asked():
 )
 def test_impute_says_why_it_fills_nothing(options, reason, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)  # the command line's is off
+    caplog.set_level(logging.WARNING, "discan")
     estimator = DCA(2, random_state=0, progress=False, **options).fit(W[:3])
     np.testing.assert_array_equal(estimator.impute(W[:3]), W[:3])
     assert "nothing is filled in" in caplog.text
@@ -209,6 +210,7 @@ def test_impute_says_why_it_fills_nothing(options, reason, caplog, monkeypatch):
 
 def test_impute_of_complete_data_says_nothing(caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)
+    caplog.set_level(logging.WARNING, "discan")
     full = np.ones((3, 8), dtype=int)
     estimator = DCA(2, groups=GROUPS, random_state=0, progress=False).fit(full)
     np.testing.assert_array_equal(estimator.impute(full), full)

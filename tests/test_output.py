@@ -188,6 +188,7 @@ def dense(corpus):
 
 def test_align_does_not_count_what_the_model_cannot_know(caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)  # the command line's is off
+    caplog.set_level(logging.WARNING, "discan")
     corpus = votes()
     other = Corpus(
         [[1, 1], [0, 1]], groups=[0, 1], word_names=["1=present", "2=nay"],
