@@ -15,8 +15,18 @@ import pytest
 import discan.algorithms.collapsed
 import discan.algorithms.variational
 import discan.data.corpus
-from discan import DCA, MAP, Collapsed, Corpus, Gibbs, MaximumLikelihood, Variational
+from discan import (
+    DCA,
+    MAP,
+    Collapsed,
+    CollapsedVariational,
+    Corpus,
+    Gibbs,
+    MaximumLikelihood,
+    Variational,
+)
 from discan.algorithms import ALGORITHMS
+from discan.algorithms.expectation import Expectation
 from discan.fit import Run
 from discan.models import MODELS
 
@@ -28,6 +38,7 @@ OPTIONS = {
     "maximum-a-posteriori": MAP(),
     "variational": Variational(),
     "gibbs": Gibbs(burn_in=4, n_draws=4, thin=2),
+    "collapsed-variational": CollapsedVariational(),
     "collapsed": Collapsed(burn_in=4, n_draws=4, thin=2, schedule="exact"),
 }
 BLOCKED = replace(OPTIONS["collapsed"], schedule="blocked", n_rounds=3)
@@ -75,7 +86,8 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(discan.data.corpus, "BLOCK_ENTRIES", SMALL_BLOCK)
     monkeypatch.setattr(discan.algorithms.collapsed, "BLOCK_ENTRIES", SMALL_BLOCK)
     monkeypatch.setattr(discan.algorithms.expectation, "BLOCK_ENTRIES", SMALL_BLOCK)
-    monkeypatch.setattr(discan.algorithms.expectation, "VISITS_A_LANE", 1)
+    for algorithm in (Expectation, CollapsedVariational):
+        monkeypatch.setattr(algorithm, "visits_a_lane", 1)
 
 
 def make(model, algorithm, params, **more):

@@ -57,6 +57,12 @@ KERNELS = [
             "move_counts",
             "move_totals",
         ),
+        "collapsed_variational": (
+            "expect_others",
+            "renew_counts",
+            "renew_loadings",
+            "count_tables",
+        ),
         "sampling": (
             "document_counts",
             "fold_in",
@@ -538,7 +544,7 @@ def harness(code, timeout=60):
 @pytest.fixture(scope="module")
 def huge_models():
     return harness("""
-for algorithm in ("ml", "map", "vb", "gibbs", "collapsed"):
+for algorithm in ("ml", "map", "cvb0", "vb", "gibbs", "collapsed"):
     for k in (10**9, 10**7, 10**30):
         estimator = DCA(k, algorithm=algorithm, max_iter=2, random_state=0)
         attempt(f"{algorithm} {k}", lambda: estimator.fit(np.tile(X, (20, 1))))

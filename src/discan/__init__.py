@@ -7,7 +7,14 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "discan.algorithms": ("Collapsed", "Gibbs", "MAP", "MaximumLikelihood", "Variational"),
+    "discan.algorithms": (
+        "Collapsed",
+        "CollapsedVariational",
+        "Gibbs",
+        "MAP",
+        "MaximumLikelihood",
+        "Variational",
+    ),
     "discan.classifier": ("DCAClassifier",),
     "discan.data.corpus": ("Corpus",),
     "discan.checkpoint": ("resume",),

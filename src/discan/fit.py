@@ -28,6 +28,7 @@ from discan.infer import infer
 from discan.models import LoadingsPrior, Model
 from discan.progress import progress_bar
 from discan.starts import first_pass, from_components, from_documents
+from discan.typing import Array
 
 __all__ = ["Run", "fit"]
 
@@ -84,6 +85,7 @@ class Run:
         self.cycle = 0
         self.trace = Trace()
         self.averages: Averages | None = None
+        self._rooms: list[Array | None] = []  # sums of lanes, to be made again in the same memory
         self.reason = "not begun"
         self.converged = False
 
@@ -221,6 +223,8 @@ class Run:
                 stats = self._round(blocks, clock)
             share = stats.n_documents / self.training.n_documents
             self.params = algorithm.update(self.params, stats, share, clock, self.engine)
+            if stats.loading_sums is not self.params.loading_counts:
+                self._rooms.append(stats.loading_sums)
             total += Stats(
                 stats.objective, stats.log_likelihood, stats.n_documents, scores=stats.scores
             )
@@ -241,7 +245,7 @@ class Run:
         self.algorithm.begin_round(self.params, self._table, self.engine)
 
         def lane(index: int) -> Stats:
-            stats = Stats()
+            stats = Stats(room=self._rooms.pop() if self._rooms else None)
             for block in blocks[index::n_lanes]:
                 self.algorithm.step(
                     self.params, self._table, block, self.states[block.index], clock, stats
@@ -249,10 +253,8 @@ class Run:
             return stats
 
         lanes = self.engine.run(lane, range(n_lanes))
-        total = lanes[0]
-        for other in lanes[1:]:
-            total = total + other
-        return total
+        self._rooms = [other.loading_sums for other in lanes[1:]]
+        return Stats.merged(lanes, self.engine)
 
     def _stop(self, tol: float | None) -> str | None:
         """Say why the fit is over, if it is."""
@@ -378,7 +380,7 @@ def _start(
 ) -> Start:
     """Turn ``init`` into expected counts and scores."""
 
-    def by_map(options: MAP, init: Any, n_cycles: int) -> Start:
+    def by(options: Algorithm, init: Any, n_cycles: int) -> Start:
         run = Run(corpus, model.relaxed(), options, prior, init=init, seed=seed, engine=engine)
         run.advance(n_cycles, progress=False)
         if run.reason == "interrupted":
@@ -395,9 +397,10 @@ def _start(
     if init == "random":
         return Start()
     if init == "documents":
-        return by_map(first_pass(corpus), from_documents(corpus, n_components, seed), 1)
+        words = from_documents(corpus, n_components, seed, algorithm.documents_a_component)
+        return by(first_pass(corpus, algorithm), words, 1)
     if init == "map":
-        return by_map(MAP(), "documents", START_CYCLES)
+        return by(MAP(), "documents", START_CYCLES)
     raise InputError(
         f"init={init!r}; use 'auto', 'random', 'documents', 'map' or a (K, J) array of components"
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms import MAP
+from discan.algorithms import MAP, Algorithm
 from discan.algorithms.base import Start
 from discan.data.corpus import Corpus
 from discan.errors import InputError
@@ -16,20 +16,22 @@ from discan.typing import Array
 
 __all__ = ["checked_components", "first_pass", "from_components", "from_documents"]
 
-DOCUMENTS_A_COMPONENT = 20
 # The first pass updates the loadings this often, if each time it sees enough documents.
 BATCHES = 8
 DOCUMENTS_A_BATCH = 100
+_POINT = MAP()
 
 
-def from_documents(corpus: Corpus, n_components: int, seed: int) -> Start:
-    """Start each component from the words of some documents, half and half with all words.
+def from_documents(
+    corpus: Corpus, n_components: int, seed: int, most: int = Algorithm.documents_a_component
+) -> Start:
+    """Start each component from at most so many documents, half and half with all words.
 
     What stands in one document goes together: from here the components part ways at once, where
     from noise they take many cycles to, and end up more alike.
     """
     rng = np.random.Generator(np.random.Philox(key=int(seed)))
-    each = max(1, min(DOCUMENTS_A_COMPONENT, corpus.n_documents // n_components))
+    each = max(1, min(most, corpus.n_documents // n_components))
     order = rng.permutation(corpus.n_documents)
     drawn = corpus.select(np.resize(order, each * n_components))
     component = np.repeat(np.arange(drawn.n_documents) // each, np.diff(drawn.indptr))
@@ -42,8 +44,11 @@ def from_documents(corpus: Corpus, n_components: int, seed: int) -> Start:
     return Start(counts)
 
 
-def first_pass(corpus: Corpus) -> MAP:
+def first_pass(corpus: Corpus, algorithm: Algorithm = _POINT) -> Algorithm:
     """One pass over the documents that updates the loadings several times on the way."""
+    opening = algorithm.opening(corpus)
+    if opening is not None:
+        return opening
     batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
     entries = max(1, -(-corpus.n_entries // batches))
     return MAP(online=True, batch_entries=entries, delay=0.0, decay=0.6, inner=6)

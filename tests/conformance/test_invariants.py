@@ -63,7 +63,7 @@ def label(value):
 MODEL_CLASSES = list(MODELS)
 GRID = [(m, a) for m in MODEL_CLASSES for a in EVERY]
 CELLS = [(m, a) for m, a in GRID if supported(m, a)]
-ASCENT = [(m, a) for m, a in CELLS if not a.plan(None).thin]
+ASCENT = [(m, a) for m, a in CELLS if a.monotone]
 VARIATIONAL = [(m, a) for m, a in CELLS if isinstance(a, Variational)]
 
 

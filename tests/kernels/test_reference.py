@@ -13,6 +13,7 @@ from discan.algorithms.collapsed import WordIndex
 from discan.kernels import (
     averages,
     collapsed,
+    collapsed_variational,
     draws,
     enumeration,
     evidence,
@@ -790,6 +791,7 @@ def test_every_public_kernel_has_a_twin():
         "to_uniform": "uniform",
     }
     for module in (
+        collapsed_variational,
         random,
         draws,
         special,

@@ -4,7 +4,8 @@
 from typing import Any
 
 from discan.algorithms.base import ALGORITHMS, Algorithm
-from discan.algorithms.collapsed import Collapsed
+from discan.algorithms.collapsed import BLOCKED_FROM, Collapsed
+from discan.algorithms.collapsed_variational import CollapsedVariational
 from discan.algorithms.gibbs import Gibbs
 from discan.algorithms.maximum_likelihood import MAP, MaximumLikelihood
 from discan.algorithms.variational import Variational
@@ -19,6 +20,7 @@ __all__ = [
     "MAP",
     "Algorithm",
     "Collapsed",
+    "CollapsedVariational",
     "Gibbs",
     "MaximumLikelihood",
     "Variational",
@@ -42,17 +44,21 @@ def choose(
     """Find an algorithm by name; "auto" is the quickest to a good model of this corpus.
 
     MAP is that where tokens are many: at least one for every loading, and three for every score of
-    the mean document. With fewer a point estimate comes to fit the noise, and an average over draws
-    does not. Hyperparameters are best learnt from draws, too. Whole counts are needed for these;
-    without, a bound is raised.
+    the mean document. With fewer a point estimate comes to fit the noise; collapsed variational
+    inference does not, nor does an average over draws, which is worth its time on a small corpus.
+    The same two are best to learn hyperparameters with. Draws need whole counts; without, a small
+    corpus gets a point estimate, or a bound to learn by.
     """
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
     point = MAP()
     if point.refusal(model, frozenset()):
         return Variational()
-    if corpus is not None and (learn or _few(corpus, n_components)) and CHAIN.can_draw(corpus):
-        return CHAIN
+    if corpus is not None and (learn or _few(corpus, n_components)):
+        if corpus.n_tokens >= BLOCKED_FROM:
+            return CollapsedVariational()
+        if CHAIN.can_draw(corpus):
+            return CHAIN
     return Variational() if learn else point
 
 

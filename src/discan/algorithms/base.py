@@ -6,12 +6,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from discan.data.corpus import Block, Corpus
-from discan.engines import Engine
+from discan.engines import Engine, Threads
 from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.registry import Registry
@@ -22,6 +23,7 @@ __all__ = ["ALGORITHMS", "Algorithm", "Clock", "Params", "Plan", "Posterior", "S
 DEFAULT = Hyperprior()
 MAX_LANES = 8
 LANE_BYTES = 2**30  # all lanes together
+PIECE_BYTES = 2**18
 
 
 class Clock(NamedTuple):
@@ -116,7 +118,7 @@ class Stats:
     """What a set of blocks adds up to; ``+`` merges two sets.
 
     ``loading_sums`` (J, K) are the expected loading counts, before they are multiplied by the
-    loadings unless scores can be absent.
+    loadings unless scores can be absent. ``room`` is an array that they may be made in.
     """
 
     objective: float = 0.0
@@ -125,22 +127,47 @@ class Stats:
     loading_sums: Array | None = None
     scores: ExpectedScores | AugmentedScores | None = None
     moves: list[tuple[Array, Array, Array]] = field(default_factory=list)
+    room: Array | None = None
+
+    def sums_like(self, matrix: Array) -> Array:
+        """Return ``loading_sums``; if there are none yet, zeros of the kind of a (J, K) matrix."""
+        if self.loading_sums is None:
+            room, self.room = self.room, None
+            if room is None or (room.shape, room.dtype) != (matrix.shape, matrix.dtype):
+                room = np.empty_like(matrix)
+            room.fill(0)
+            self.loading_sums = room
+        return self.loading_sums
 
     def __add__(self, other: Stats) -> Stats:
         """Merge; the arrays of the left side are reused."""
-        sums = self.loading_sums
-        if sums is None:
-            sums = other.loading_sums
-        elif other.loading_sums is not None:
-            sums += other.loading_sums
-        return Stats(
-            self.objective + other.objective,
-            self.log_likelihood + other.log_likelihood,
-            self.n_documents + other.n_documents,
-            sums,
-            _sum(self.scores, other.scores),
-            self.moves + other.moves,
+        return Stats.merged([self, other], Threads(1))
+
+    @classmethod
+    def merged(cls, parts: Sequence[Stats], engine: Engine) -> Stats:
+        """Add up in order, the largest arrays in pieces; the arrays of the first are reused."""
+        sums = [part.loading_sums for part in parts if part.loading_sums is not None]
+
+        def add(rows: slice) -> None:
+            for other in sums[1:]:
+                sums[0][rows] += other[rows]
+
+        if len(sums) > 1:
+            engine.run(add, _pieces(sums[0]))
+        return cls(
+            sum(part.objective for part in parts),
+            sum(part.log_likelihood for part in parts),
+            sum(part.n_documents for part in parts),
+            sums[0] if sums else None,
+            reduce(_sum, [part.scores for part in parts]),
+            [move for part in parts for move in part.moves],
         )
+
+
+def _pieces(matrix: Array) -> list[slice]:
+    """Cut the rows of a matrix into runs that fit into a processor's own cache."""
+    rows = max(1, PIECE_BYTES // max(1, matrix[:1].nbytes))
+    return [slice(start, start + rows) for start in range(0, len(matrix), rows)]
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -151,13 +178,16 @@ class Algorithm(ABC):
     """A way to estimate: a frozen bundle of options.
 
     Class attributes: ``name``, ``short`` name; ``whole_counts``, whether it needs whole
-    numbers; ``uses_prior``, whether the priors matter to it.
+    numbers; ``uses_prior``, whether the priors matter to it; ``monotone``, whether its objective
+    never falls; ``documents_a_component``, how many documents a component starts from.
     """
 
     name: ClassVar[str]
     short: ClassVar[str]
     whole_counts: ClassVar[bool] = False
     uses_prior: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    documents_a_component: ClassVar[int] = 20
     max_iter: ClassVar[int] = 200
 
     # ---- doors ----
@@ -173,6 +203,10 @@ class Algorithm(ABC):
     def default_init(self, model: Model) -> str:
         """Where to start when nothing is said."""
         return "random"
+
+    def opening(self, corpus: Corpus) -> Algorithm | None:
+        """The first pass of a start from documents, if it is not to be by MAP."""
+        return None
 
     def prepare(self, model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:
         """Return the model and the prior as this algorithm sees them."""

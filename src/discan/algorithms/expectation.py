@@ -27,8 +27,6 @@ FOLD_IN_STEPS = 1000
 SINGLE_FROM = 10_000_000
 # A batch is put together from this many places of the corpus, lest its order matter.
 PLACES = 16
-# Visits of an entry for which another partial sum of J x K numbers is worth its cost, per word.
-VISITS_A_LANE = 10
 
 
 @dataclass
@@ -70,6 +68,8 @@ class Expectation(Algorithm):
 
     geometric_mean = False
     tolerance = FOLD_IN_TOLERANCE
+    # visits of an entry for which another partial sum of J x K numbers is worth its cost, per word
+    visits_a_lane = 10
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -95,7 +95,7 @@ class Expectation(Algorithm):
         """As many partial sums as the work on a round's entries makes up for."""
         entries = min(self.batch_entries, corpus.n_entries) if self.online else corpus.n_entries
         visits = entries * (1 + self.inner_steps()) // 2
-        worth = visits // (VISITS_A_LANE * corpus.n_words)
+        worth = visits // (self.visits_a_lane * corpus.n_words)
         return max(1, min(worth, super().n_lanes(corpus, n_components)))
 
     def inner_steps(self) -> int:
@@ -136,14 +136,13 @@ class Expectation(Algorithm):
         lane: Stats,
     ) -> None:  # fmt: skip
         """Update the scores; collect expected loading counts and sums of scores."""
-        if lane.loading_sums is None:
-            lane.loading_sums = np.zeros_like(params.loadings)
-        objective = self._run(self.pass_params(params), table, block, state, lane.loading_sums)
+        sums = lane.sums_like(np.asarray(params.loadings))
+        objective = self._run(self.pass_params(params), table, block, state, sums)
         lane.objective += float(objective.sum())
         lane.n_documents += block.stop - block.start
         if params.learns_scores:
-            sums = self.score_sums(params, table, block, state)
-            lane.scores = sums if lane.scores is None else lane.scores + sums
+            scores = self.score_sums(params, table, block, state)
+            lane.scores = scores if lane.scores is None else lane.scores + scores
 
     def update(
         self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine

@@ -56,13 +56,17 @@ class MAP(Expectation):
         total = rows.shape.sum(axis=1)
         active = np.bincount(block.levels, minlength=len(table.shape))[:, None]
         return AugmentedScores(
-            expected_tables(counts, rows.shape).sum(axis=0),
+            self.tables(counts, block.levels, table.shape).sum(axis=0),
             np.repeat(active, params.n_components, axis=1),
             (state.score_shape / rows.rate).sum(axis=0),
             float((digamma(total) - digamma(counts.sum(axis=1) + total)).sum()),
             len(counts),
             params.notes["exposure_levels"],
         )
+
+    def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
+        """Mean of CRT(c, a) for expected counts (n, K), a from the rows ``levels`` (n,)."""
+        return expected_tables(counts, concentration[levels])
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Remember the exposure levels, for the hyperparameters."""
@@ -78,7 +82,8 @@ class MAP(Expectation):
             prior, counts = params.prior, np.asarray(params.loading_counts)
             totals = prior.layout.group_sums(counts)
             log_beta = digamma(prior.totals)[:, None] - digamma(prior.totals[:, None] + totals)
-            tables = expected_tables(counts, prior.gamma[:, None]).sum(axis=1)
+            gamma = np.repeat(prior.gamma[:, None], counts.shape[1], axis=1)
+            tables = self.tables(counts, np.arange(len(gamma)), gamma).sum(axis=1)
             prior = prior.resample(tables, log_beta.sum(axis=1), FLAT.gamma, Mode())
             params = replace(params, prior=prior)
         return params

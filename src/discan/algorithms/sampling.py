@@ -54,6 +54,7 @@ class Sampler(Algorithm):
     forget: bool = False
 
     whole_counts = True
+    monotone = False
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ask for memory before it is needed.
+"""Ask for memory before it is needed, and room to work in.
 
 Kernels jump from word to word, and a row of a large matrix is seldom in the cache. The words to
 come are known, so their rows can be on the way while the present one is worked on: twice the speed.
 It never changes a result.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
 from .compile import kernel
 
-__all__ = ["prefetch", "prefetch_row"]
+__all__ = ["prefetch", "prefetch_row", "work_rows"]
 
+_APART = 128  # numbers: more than are worked on at a time
 _LINE = 64  # bytes of a cache line, on every machine we know of
 
 
@@ -46,3 +48,15 @@ def prefetch_row(matrix, row):
     width = matrix.shape[1]
     for column in range(0, width, _LINE // matrix.itemsize):
         _prefetch(matrix, row * width + column)
+
+
+@kernel()
+def work_rows(n, width, dtype):
+    """Make n + 2 rows to work in, of at least ``width``; the first and the last are not for use.
+
+    A compiled loop that writes to one array and reads from another looks at their addresses: if
+    one begins shortly behind the other it goes number by number, with other roundings. Rows that
+    are far from each other, and from whatever lies beside them, never come to that: small arrays
+    made one by one would, depending on what else the process has in memory.
+    """
+    return np.empty((n + 2, max(width, _APART)), dtype)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .compile import kernel
 
-__all__ = ["digamma", "exp_digamma", "log", "log_gamma", "log_rising"]
+__all__ = ["digamma", "exp", "exp_digamma", "log", "log_gamma", "log_rising"]
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -20,7 +20,7 @@ _LARGEST = 1e50  # beyond, the product of the recurrence would overflow
 
 
 @kernel(inline="always")
-def _exp(x):
+def exp(x):
     """Exponential; below -700 it stays at exp(-700)."""
     x = min(max(x, -700.0), 700.0)
     n = np.floor(x * _LOG2_E + 0.5)
@@ -82,7 +82,7 @@ def exp_digamma(x):
     """Geometric mean exp(digamma(x)) of a Gamma(x, 1) variable."""
     x = min(x, _LARGEST)
     y = x + 6.0
-    return y * _exp(-_digamma_tail(y) - _reciprocals(x))
+    return y * exp(-_digamma_tail(y) - _reciprocals(x))
 
 
 @kernel(inline="always")

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collapsed variational inference (CVB0): expected counts, each token split by all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
+from discan.algorithms.expectation import FOLD_IN_STEPS, ScoreState
+from discan.algorithms.maximum_likelihood import MAP
+from discan.checks import number
+from discan.data.corpus import Block, Corpus
+from discan.engines import Engine
+from discan.kernels.collapsed_variational import (
+    KEPT,
+    count_tables,
+    expect_others,
+    renew_counts,
+    renew_loadings,
+)
+from discan.models import Model, ScoreTable
+from discan.typing import Array
+
+__all__ = ["CollapsedVariational"]
+
+# The first pass updates the loadings this often, if each time it sees enough documents, and entries
+# for the words whose loadings are made anew.
+BATCHES = 32
+DOCUMENTS_A_BATCH = 100
+ENTRIES_A_WORD = 2
+# Words are worked on in this many pieces.
+PIECES = 8
+
+
+@ALGORITHMS.register
+@dataclass(frozen=True)
+class CollapsedVariational(MAP):
+    """Collapsed variational Bayes of order zero: the collapsed sampler with shares for draws.
+
+    A token is split in proportion to what a collapsed Gibbs sweep would draw it by, with expected
+    counts for counts, and the token's own share left out of them (Asuncion et al., 2009). That
+    share is not kept from pass to pass, which would take a number for every non-zero count and
+    component, but worked out again from the scores and loadings. What a token says of itself is
+    what a point estimate comes to fit where tokens are few; without it components are as good as
+    averages over draws, many times sooner.
+
+    There is no bound. The objective is the log-likelihood of every token given all others; it may
+    fall a little from one cycle to the next.
+
+    Parameters
+    ----------
+    stride : float
+        How many times as far as the plain step goes each cycle, at least 1 and less than 2.
+    online, batch_entries, delay, decay, inner
+        As for every algorithm by expectation.
+    """
+
+    stride: float = 1.7
+
+    name = "collapsed-variational"
+    short = "cvb0"
+    monotone = False
+    documents_a_component = 4
+    visits_a_lane = 6
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        number("stride", self.stride, "at least 1 and less than 2", 1.0, np.nextafter(2.0, 1.0))
+
+    def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
+        """Refuse a model whose scores can be exactly zero."""
+        if model.flat() is not None:
+            return None
+        return (
+            f"{self.name} makes no sense for the {model.name} model: its scores have an atom at "
+            "zero, and expected counts are never zero; use algorithm='variational', 'gibbs' or "
+            "'collapsed', or model='gamma-poisson'"
+        )
+
+    def opening(self, corpus: Corpus) -> Self:
+        """One online pass of this algorithm, in larger steps the earlier."""
+        batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
+        entries = max(-(-corpus.n_entries // batches), ENTRIES_A_WORD * corpus.n_words)
+        return replace(self, online=True, batch_entries=entries, delay=0.0, decay=0.6, inner=4)
+
+    @property
+    def _stride(self) -> float:
+        """Long strides are for passes over everything."""
+        return 1.0 if self.online else self.stride
+
+    # ---- a cycle ----
+
+    def with_counts(self, params: Params, counts: Array) -> Params:
+        """As MAP, and keep the totals, which a token is taken out of."""
+        totals = params.prior.layout.group_sums(counts)
+        return replace(super().with_counts(params, counts), totals=totals)
+
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
+        """Move the counts ahead of the new ones; of a batch's, only part of the way."""
+        new, counts, prior = stats.loading_sums, params.loading_counts, params.prior
+        assert new is not None
+        assert counts is not None
+        batch = params.notes.get("batch", 0)
+        way = self._stride
+        if share < 1.0:
+            way = (self.delay + 1.0 + batch) ** -self.decay
+        least = KEPT if way > 1.0 else 0.0  # only a long stride can go too far
+        groups = prior.layout.group_of_word
+        edges = np.linspace(0, len(counts), PIECES + 1).astype(int).tolist()
+        parts = np.zeros((PIECES, len(prior.totals), params.n_components))
+        loadings = np.empty_like(counts)
+
+        def go(piece: int) -> None:
+            words = edges[piece], edges[piece + 1]
+            renew_counts(new, 1.0 / share, way, least, groups, *words, counts, parts[piece])
+
+        def normalise(piece: int) -> None:
+            words = edges[piece], edges[piece + 1]
+            renew_loadings(counts, prior.gamma, groups, inverse, *words, loadings)
+
+        engine.run(go, range(PIECES))
+        totals = parts.sum(axis=0)
+        inverse = _inverse(params, totals)
+        engine.run(normalise, range(PIECES))
+        notes = {**params.notes, "batch": batch + 1}
+        return replace(params, loadings=loadings, totals=totals, notes=notes)
+
+    def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
+        """As MAP, but a small expected count is a chance of one token, not a part of a token."""
+        result = np.empty(counts.shape)
+        count_tables(counts, levels, concentration, result)
+        return result
+
+    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+        """Log-likelihood of every token given all others, where the cycle began."""
+        return stats.objective
+
+    def _run(
+        self, params: Params, table: ScoreTable, block: Block, state: ScoreState,
+        score_sums: Array | None,
+    ) -> Array:  # fmt: skip
+        """Call the kernel: once over with statistics, or to convergence without."""
+        collect = score_sums is not None
+        objective = np.empty(block.stop - block.start)
+        prior, loadings = params.prior, params.loadings
+        assert loadings is not None
+        out, steps, stride = loadings[:0], FOLD_IN_STEPS, 1.0
+        inverse = np.zeros((len(prior.totals), params.n_components), loadings.dtype)
+        if score_sums is not None:
+            inverse = _inverse(params, params.totals)
+            out, steps = score_sums, self.inner_steps()
+            stride = self._stride
+        expect_others(
+            block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
+            loadings, prior.layout.group_of_word, prior.gamma, prior.totals, inverse,
+            state.score_shape, out, objective, stride, steps, self.tolerance, collect,
+        )  # fmt: skip
+        return objective
+
+
+def _inverse(params: Params, totals: Array | None) -> Array:
+    """1 / (Gamma_g + n_gk), (G, K), in the precision of the loadings."""
+    assert params.loadings is not None
+    assert totals is not None
+    return (1.0 / (params.prior.totals[:, None] + totals)).astype(params.loadings.dtype)
