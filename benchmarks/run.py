@@ -103,7 +103,7 @@ def _run_other(section: str, options: argparse.Namespace, results: Results) -> N
         clock = CLOCKS[options.clock]
         answers.measure_transform(results, _corpus(first, options), components, repeats, clock)
     elif section == "online":
-        size = (20, 5000, 5.0) if short else (100, 100_000, 150.0)
+        size = (20, 5000, 5.0) if short else (100, 100_000, 40.0)
         answers.measure_online(results, _corpus(first, options), *size)
 
 

@@ -242,11 +242,11 @@ def _logs(tools: dict[str, list[list[Sequence[float]]]]) -> dict[str, list[list[
 def _online(results: Results) -> Iterator[Verdict]:
     for cell in dict.fromkeys(row["cell"] for row in results.good("online")):
         curves = curves_of(results.good("online", cell=cell))
-        if len(curves) == 2:
-            batch, online = best_value(curves["batch"]), curves["online"][0][-1][2]
-            passes = curves["batch"][0][-1][1]
+        for tool in sorted(set(curves) - {"online"}) if "online" in curves else ():
+            batch, online = best_value(curves[tool]), curves["online"][0][-1][2]
+            passes = curves[tool][0][-1][1]
             yield Verdict(
-                "online", f"{cell}, synthetic", f"{batch:.0f} ({passes:.0f} passes)",
+                "online", f"{cell}, synthetic, {tool}", f"{batch:.0f} ({passes:.0f} passes)",
                 f"{online:.0f} (2 passes)", online / batch, 1.0, "<=",
             )  # fmt: skip
 

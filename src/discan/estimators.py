@@ -64,11 +64,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     model : {"dm", "gp", "cgp"}, full name or Model, default="dm"
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
-    algorithm : {"auto", "ml", "map", "variational", "gibbs", "collapsed"} or Algorithm
+    algorithm : {"auto", "ml", "map", "cvb0", "variational", "gibbs", "collapsed"} or Algorithm
         "auto" is the quickest to a good model: MAP; or, if there are fewer tokens than loadings
-        (J K) or than three for each score (3 I K), or anything is to be learnt, a short collapsed
-        chain from documents; variational for the conditional model, and to learn from counts that
-        are not whole. ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
+        (J K) or than three for each score (3 I K), or anything is to be learnt, "cvb0" (collapsed
+        variational) or, below 200,000 tokens, a short collapsed chain from documents; variational
+        for the conditional model, and to learn from few counts that are not whole. ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
         ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
@@ -85,7 +85,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     init : {"auto", "random", "documents", "map"} or (K, J) array, default="auto"
         Where to start: at random; from the words of a few documents for each component and one
         pass over all; from there with ten cycles of MAP; or from given components. "auto" is
-        "documents" for "ml" and "map", "map" for the variational algorithm, which else ends in
+        "documents" for "ml", "map" and "cvb0", "map" for the variational algorithm, which else ends in
         poor optima, and "random" for the samplers unless ``Collapsed(start=...)`` says otherwise.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.

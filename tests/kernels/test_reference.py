@@ -106,6 +106,11 @@ def test_log_and_log_gamma():
         assert_allclose(got, getattr(reference, name)(x), rtol=1e-13, atol=2e-14)
 
 
+def test_exp():
+    x = np.concatenate((np.linspace(-699.0, 699.0, 1001), np.linspace(-1.0, 1.0, 100)))
+    assert_allclose([special.exp(value) for value in x], reference.exp(x), rtol=4e-16)
+
+
 @pytest.mark.parametrize("a", [1e-8, 0.3, 5.0, 9.9e5, 1e6, 1e7])
 def test_log_rising(a):
     for n in (0, 1, 2, 15, 16, 17, 18, 1000):

@@ -28,7 +28,7 @@ __all__ = ["CollapsedVariational"]
 
 # The first pass updates the loadings this often, if each time it sees enough documents, and entries
 # for the words whose loadings are made anew.
-BATCHES = 32
+BATCHES = 128
 DOCUMENTS_A_BATCH = 100
 ENTRIES_A_WORD = 2
 # Words are worked on in this many pieces.
@@ -58,6 +58,10 @@ class CollapsedVariational(MAP):
         As for every algorithm by expectation.
     """
 
+    # when online, it goes on from where the first pass ended
+    batch_entries: int = 2**13
+    delay: float = 64.0
+    decay: float = 0.6
     stride: float = 1.7
 
     name = "collapsed-variational"

@@ -136,8 +136,8 @@ def fit(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="[b]map[/b], [b]variational[/b] and [b]ml[/b] (maximum likelihood) optimise; "
-            "[b]gibbs[/b] and [b]collapsed[/b] sample: slower, with uncertainty.",
+            help="[b]map[/b], [b]cvb0[/b] (collapsed variational), [b]variational[/b] and [b]ml[/b] "
+            "(maximum likelihood) optimise; [b]gibbs[/b] and [b]collapsed[/b] sample: slower, with uncertainty.",
             autocompletion=algorithm_names, rich_help_panel=MODEL,
         ),
     ] = "auto",
@@ -165,7 +165,7 @@ def fit(
     ] = "",
     init: Annotated[
         str,
-        typer.Option(help="Where to start: auto, random, or map (a short MAP fit).",
+        typer.Option(help="Where to start: auto, random, documents, or map (a short MAP fit).",
                      rich_help_panel=RUNNING),
     ] = "auto",
     iterations: Annotated[

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from numpy import log
+from numpy import exp, log
 from scipy.special import digamma, gammaln, softmax, xlogy
 from scipy.special import gammaln as log_gamma
 
@@ -32,6 +32,7 @@ __all__ = [
     "draw_listed",
     "draw_loadings",
     "draw_log_loadings",
+    "exp",
     "exp_digamma",
     "expect",
     "expect_conditional",
