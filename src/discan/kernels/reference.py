@@ -133,8 +133,13 @@ class Stream:
         logs = np.full(len(shapes), -np.inf)
         small = np.flatnonzero((shapes > 0) & (shapes < 1))
         places = [self._place(shape) for shape in shapes[small]]
-        for k, place in zip(small, places, strict=True):
-            logs[k] = self._log_gamma_below_one(shapes[k], place)
+        chances = self.uniforms(len(small))
+        for k, place, chance in zip(small, places, chances, strict=True):
+            logs[k] = math.log(place) / shapes[k]
+            if place > 1:
+                logs[k] = self._log_gamma_below_one(shapes[k], place)
+            elif chance > math.exp(-math.exp(logs[k])):
+                logs[k] = self._log_gamma_below_one(shapes[k], self._place(shapes[k]))
         for k in np.flatnonzero(shapes >= 1):
             logs[k] = self._log_gamma_above_one(shapes[k])
         return logs
@@ -561,7 +566,9 @@ def _split(stream, count, row, scores, log_score):
     if count > MANY * len(row):
         draws = stream.multinomial(int(count), weights, total)
     else:
-        tokens = [stream.choose(weights, total) for _ in range(count)]
+        components = np.arange(len(row))
+        by_lanes = np.lexsort((components, components % 8))
+        tokens = [by_lanes[stream.choose(weights[by_lanes], total)] for _ in range(count)]
         draws = np.bincount(tokens, minlength=len(row)).astype(np.int64)
     return draws, math.log(total) + top
 
