@@ -989,13 +989,14 @@ def add_counts(
 
 
 def average_loadings(
-    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, spread
+    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, variance
 ):
-    """Add a draw to running means and summed variances of the loadings; both are returned."""
+    """Add a draw to running means and variances of the loadings; both are returned."""
     t = (gamma_totals[:, None] + totals)[group_of_word]
     x = (gamma[:, None] + loading_counts) / t
     new = mean + (x - mean) / n_draws
-    return new, spread + (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
+    square = (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
+    return new, variance + (square - variance) / n_draws
 
 
 def _entries(indptr, components, shape):
