@@ -121,9 +121,8 @@ class Expectation(Algorithm):
         counts = start.loading_counts
         if counts is None:
             rng = np.random.Generator(np.random.Philox(key=int(clock.seed)))
-            totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
             noise = rng.standard_exponential((corpus.n_words, params.n_components))
-            counts = totals[:, None] / params.n_components * noise
+            counts = corpus.word_totals[:, None] / params.n_components * noise
         return self.with_counts(params, counts.astype(self.precision(corpus, params)))
 
     def precision(self, corpus: Corpus, params: Params) -> Any:
