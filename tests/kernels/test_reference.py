@@ -494,6 +494,23 @@ def test_gibbs_split(K):
     assert loading_counts.sum() == block.n_tokens
 
 
+@SIZES
+def test_gibbs_split_of_single_tokens_in_logs(K):
+    """Products of loadings and scores are all zero, between words whose products are not."""
+    rng = np.random.default_rng(K)
+    loadings = rng.gamma(0.5, size=(8, K)) + 1e-3
+    loadings[::2] *= 1e-200
+    scores = (rng.gamma(0.5, size=(30, K)) + 1e-3) * 1e-150
+    indptr, words = np.arange(31) * 8, np.tile(np.arange(8, dtype=np.int32), 30)
+    counts = rng.integers(1, 3, len(words)).astype(np.int32)
+    assert not (loadings[0] * scores).any()
+    got = np.zeros((30, K), dtype=np.int64), np.zeros((8, K), dtype=np.int64)
+    gibbs.split(indptr, words, counts, loadings, scores, *got, SEED, FIRST)
+    twins = reference.gibbs_split(indptr, words, counts, loadings, scores, SEED, FIRST)
+    for mine, twin in zip(got, twins, strict=True):
+        assert_array_equal(mine, twin)
+
+
 def test_gibbs_split_of_long_documents():
     """Tokens are counted a heap at a time; no heap is lost, full or not."""
     K, J = 70, 12

@@ -207,9 +207,11 @@ def _sum_by_lanes(weights, out_ends, out_through):
     last = (n_components + LANES - 1) // LANES * LANES
     for k in range(last):
         out_ends[LANES + k] = out_ends[k] + (weights[k] if k < n_components else 0.0)
+    total = 0.0
     for lane in range(LANES):
-        out_through[lane + 1] = out_through[lane] + out_ends[last + lane]
-    return out_through[LANES]
+        total += out_ends[last + lane]
+        out_through[lane] = total
+    return total
 
 
 @kernel()

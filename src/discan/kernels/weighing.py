@@ -34,10 +34,10 @@ def weigh(context, loadings, row, scores, ends, through):
     row : int64
     scores : (8 n,) float64
         0 beyond K; n is K / 8, rounded up.
-    ends : (8 + 8 n or more,) float64
-        Gets the running sums of each lane, from its ninth number on.
-    through : (9,) float64
-        Gets the sums of each lane and those before it, from its second number on.
+    ends : (8 + 8 n,) float64
+        Gets the running sums of each lane, from its ninth number on; zeros before.
+    through : (8,) float64
+        Gets the sums of each lane and those before it.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -71,16 +71,7 @@ def weigh(context, loadings, row, scores, ends, through):
 def make_room(n_components):
     """Make (scores, ends, through) for ``weigh`` and ``find_component``."""
     width = (n_components + LANES - 1) // LANES * LANES
-    scores, ends, through = _aligned(width), _aligned(LANES + width), _aligned(LANES)
-    return scores, ends, through
-
-
-@kernel()
-def _aligned(n):
-    """Make n zeros that begin at a cache line."""
-    room = np.zeros(n + LANES)
-    start = -(room.ctypes.data // 8) % LANES
-    return room[start : start + n]
+    return np.zeros(width), np.zeros(LANES + width), np.zeros(LANES)
 
 
 @kernel(forceinline=True)
