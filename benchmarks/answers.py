@@ -22,7 +22,8 @@ from discan.algorithms import CollapsedVariational
 
 __all__ = ["measure_online", "measure_transform", "settled"]
 
-TOLERANCES = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7)  # of scikit-learn; 1e-3 is its default
+# of scikit-learn; 1e-3 is its default
+TOLERANCES = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7, 1e-9, 1e-11)
 LENGTH = 40.0  # tokens of a synthetic document
 SETTLE_STEPS = 5000
 
@@ -103,7 +104,7 @@ def settled(shape, loadings, indptr, words, counts, alpha, steps):  # type: igno
                 new = alpha + weights[k] * gained[k]
                 moved = max(moved, abs(new - shape[i, k]))
                 shape[i, k] = new
-            if moved < 1e-7:
+            if moved < 1e-12:
                 break
 
 

@@ -55,9 +55,11 @@ def _cold(algorithm: str) -> Row:
 
 
 def _child(*arguments: str, **environment: str) -> Row:
+    # what is installed has its bytecode, which this variable would keep from being written
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, str(CHILD), *arguments], capture_output=True, text=True,
-        env={**os.environ, **environment}, check=False,
+        env={**inherited, **environment}, check=False,
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr else "it failed")

@@ -67,6 +67,29 @@ def test_averages_are_those_of_the_draws(model, algorithm, learning):
     np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-9)
 
 
+def test_variances_of_many_loadings_are_kept_in_single_precision(monkeypatch):
+    monkeypatch.setattr("discan.averages.SINGLE_FROM", 1)
+    run, _, loadings = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
+    fit = run.result()
+    assert fit.loadings_variance.dtype == np.float32
+    mean, square = loadings.mean(axis=0)
+    np.testing.assert_allclose(fit.loadings, mean, rtol=1e-12)
+    np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-6)
+
+
+def test_results_stay_as_they_are_when_draws_are_added():
+    run, _, _ = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
+    before = run.result()
+    known = before.loadings.copy(), before.loadings_variance.copy()
+    assert run.result().loadings is before.loadings  # read where they are
+    run._add_to(run.averages, run.algorithm)
+    after = run.result()
+    np.testing.assert_array_equal(before.loadings, known[0])
+    np.testing.assert_array_equal(before.loadings_variance, known[1])
+    assert after.loadings is not before.loadings
+    assert not np.array_equal(after.loadings, before.loadings)
+
+
 @pytest.mark.parametrize("model", ["dm", "cgp"])
 def test_long_documents_are_summed_in_double_precision(model):
     """Squares beyond 32 bits: the spread must not suffer."""

@@ -43,7 +43,7 @@ X[3] = 0
 KERNELS = [
     (f"discan.algorithms.{module}", name)
     for module, names in {
-        "expectation": ("expect", "expect_conditional"),
+        "expectation": ("expect", "expect_conditional", "settle"),
         "variational": ("loading_geometry", "loading_penalty"),
         "gibbs": ("split", "sweep", "draw_loadings"),
         "collapsed": (

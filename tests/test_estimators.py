@@ -435,8 +435,10 @@ def test_samplers_refuse_fractions_of_new_documents(algorithm, method):
 
 
 def test_a_document_alone_gets_the_same_answer():
-    for algorithm in ("variational", "gibbs", "map"):
-        estimator = make(algorithm=algorithm).fit(X)
+    for algorithm, n_components in (
+        ("variational", 3), ("variational", 20), ("gibbs", 3), ("map", 3), ("map", 20),
+    ):  # fmt: skip
+        estimator = make(algorithm=algorithm, n_components=n_components).fit(X)
         together = estimator.transform(FEW)
         for i in range(len(FEW)):
             assert estimator.transform(FEW[i : i + 1]).tobytes() == together[i].tobytes()

@@ -25,6 +25,9 @@ from discan.typing import Array
 
 __all__ = ["Averages", "SampledDocuments"]
 
+# From this many loadings on, their variances are kept in single precision.
+SINGLE_FROM = 2**17
+
 
 @dataclass(frozen=True)
 class CountSums:
@@ -236,7 +239,9 @@ class Averages:
         }
         shape = (corpus.n_words, params.n_components)
         self._loadings = np.zeros(shape)
-        self._spread = np.zeros(shape)
+        large = corpus.n_words * params.n_components >= SINGLE_FROM
+        self._variance = np.zeros(shape, dtype=np.float32 if large else np.float64)
+        self._lent = False  # whether a result reads the two, so that they must stay as they are
         self._hyper: dict[str, Array] = {}
         self._models: list[Model] = []
         self.draws = Draws() if keep_draws else None
@@ -266,9 +271,12 @@ class Averages:
     def end(self, algorithm: Algorithm, params: Params) -> None:
         """Add what the draw says of the loadings and the hyperparameters."""
         prior = params.prior
+        if self._lent:
+            self._loadings, self._variance = self._loadings.copy(), self._variance.copy()
+            self._lent = False
         average_loadings(
             params.loading_counts, params.totals, prior.layout.group_of_word, prior.gamma,
-            prior.totals, self.n_draws, self._loadings, self._spread,
+            prior.totals, self.n_draws, self._loadings, self._variance,
         )  # fmt: skip
         values = {**params.model.values(), "gamma": prior.gamma}
         for name, value in values.items():
@@ -284,7 +292,7 @@ class Averages:
         """All sums and kept draws by name."""
         result: dict[str, Array] = {
             "averages.loadings": self._loadings,
-            "averages.spread": self._spread,
+            "averages.variance": self._variance,
         }
         result |= {f"averages.hyper.{name}": value for name, value in self._hyper.items()}
         for name in self._models[0].hyperparameters:
@@ -306,7 +314,7 @@ class Averages:
         """Take up sums and draws again."""
         self.n_draws = n_draws
         self._loadings[...] = arrays["averages.loadings"]
-        self._spread[...] = arrays["averages.spread"]
+        self._variance[...] = arrays["averages.variance"]
         prefix = "averages.hyper."
         self._hyper = {
             name.removeprefix(prefix): value
@@ -344,17 +352,19 @@ class Averages:
     @property
     def loadings_variance(self) -> Array:
         """Posterior variance of the loadings, (J, K)."""
-        return np.asarray(self._spread / self.n_draws)
+        self._lent = True
+        return self._variance
 
     def inference_params(self, params: Params) -> Params:
         """Parameters for new documents: posterior means."""
         hyper = {name: value / self.n_draws for name, value in self._hyper.items()}
         gamma = hyper.pop("gamma")
+        self._lent = True
         return replace(
             params,
             model=replace(params.model, **hyper),  # type: ignore[type-var]
             prior=replace(params.prior, gamma=gamma),
-            loadings=self._loadings.copy(),
+            loadings=self._loadings,
         )
 
 

@@ -49,8 +49,8 @@ __all__ = ["DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
 
 # Attributes that are worked out when first read.
 _TABLES = (
-    "components_sd_", "component_counts_", "component_counts_sd_", "scores_", "scores_sd_",
-    "proportions_", "absent_",
+    "components_", "components_sd_", "component_counts_", "component_counts_sd_", "scores_",
+    "scores_sd_", "proportions_", "absent_",
 )  # fmt: skip
 
 
@@ -235,7 +235,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def save(self, path: Any) -> None:
         """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         save(self, path)
 
     @classmethod
@@ -275,7 +275,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         estimator.settings_ = {"seed": _seed(estimator.random_state)}
         return estimator
 
-    # ---- tables of the training documents, worked out when first read ----
+    # ---- tables, worked out when first read ----
+
+    @cached_property
+    def components_(self) -> Array:  # noqa: D102
+        return self._loadings.T.copy()
 
     @cached_property
     def component_counts_(self) -> Array:  # noqa: D102
@@ -323,7 +327,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def prob_absent(self, X: Any) -> Array:
         """P(l = 0 | w) of each document and component, (I, K); for the conditional model."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         if self.rho_ is None:
             raise InputError(
                 "only the conditional model can tell that a component is absent; fit with "
@@ -342,7 +346,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             short documents, with few ways to split their tokens, are summed exactly.
             "bound": the variational lower bound, deterministic, never above the true value.
         """
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         if not np.all(np.asarray(self.alpha_) > 0):
             raise InputError(
                 "maximum likelihood has no prior of the scores, so a document has no probability; "
@@ -360,7 +364,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A fixed half of each document's tokens gives its proportions; the other half is scored. The
         perplexity is ``exp(-score)``.
         """
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         corpus = self._countable(X)
         with self._threads() as engine:
             total, tokens = completion(
@@ -375,10 +379,10 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         For "dm" the scores are proportions: each group's row then sums to 1, the expected share of
         its tokens.
         """
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         scores = check_array(X, ensure_min_samples=0)
-        if scores.shape[1] != len(self.components_):
-            n_components = len(self.components_)
+        n_components = self._params.n_components
+        if scores.shape[1] != n_components:
             raise InputError(
                 f"X has {scores.shape[1]} columns; there are {n_components} components"
             )
@@ -419,7 +423,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def group_words(self, group: Any) -> Array:
         """Names of a group's columns, or their numbers if they have none, (J_g,)."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         columns = columns_of(self._layout, find_group(self._layout, group))
         names = self._layout.word_names
         return columns if names is None else np.array([names[j] for j in columns], dtype=object)
@@ -450,7 +454,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def components_frame(self, library: str = "pandas") -> Any:
         """The components as a data frame, a row a word and a column a component."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         return frame(
             library, self.components_.T, self.get_feature_names_out(),
             "word", self._layout.word_names,
@@ -538,7 +542,6 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._params = params
         self._loadings = np.ascontiguousarray(loadings)
         self._layout = layout
-        self.components_ = self._loadings.T.copy()
         values = params.model.values()
         self.alpha_ = values.get("alpha")
         self.beta_ = values.get("beta")
@@ -575,7 +578,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return filled
 
     def _countable_when_fitted(self, X: Any) -> Corpus:
-        check_is_fitted(self, "components_")
+        check_is_fitted(self, "_loadings")
         return self._countable(X)
 
     def _countable(self, X: Any) -> Corpus:
@@ -604,7 +607,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.components_)
+        return self._params.n_components
 
     def __getstate__(self) -> Any:
         """Leave a run that could be taken up again out of pickles and copies."""

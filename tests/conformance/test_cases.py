@@ -121,7 +121,7 @@ def test_chain(kind, model, sampler, number):
     corpus, prepared = table_of(case.W, **layout), model_of(case.prior)
     loadings = LoadingsPrior.of(case.gamma, corpus.layout)
     # absence comes and goes slowly: batches must be longer than its spells
-    n_draws = 10_000 if number and model == "cgp" else 1200
+    n_draws = 10_000 if model == "cgp" else 1200
     algorithm = sampler(burn_in=100, n_draws=n_draws, keep_draws=True)
     chain = fit(corpus, prepared, algorithm, loadings, seed=number)
     within(chain.component_counts, batch_error(chain.draws.component_counts), exact["E_c"])

@@ -360,6 +360,7 @@ def test_sums(groups, scale):
     assert corpus.n_tokens == table.sum()
     assert isinstance(corpus.n_tokens, int if corpus.integral else float)
     assert corpus.lengths.tolist() == table.sum(axis=1).tolist()
+    assert corpus.word_totals.tolist() == table.sum(axis=0).tolist()
     codes = corpus.layout.group_of_word
     lengths = np.stack([table[:, codes == g].sum(axis=1) for g in range(corpus.n_groups)], axis=1)
     np.testing.assert_allclose(corpus.log_count_factorials, gammaln(table + 1.0).sum(axis=1))

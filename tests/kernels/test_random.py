@@ -86,7 +86,7 @@ def run_gammas(stream, shapes):
     """Draws and logarithms of a row, these only where the draws are zero."""
     K = len(shapes)
     got, logs = np.full(K, np.nan), np.full(K, np.nan)
-    draws.gammas(stream, shapes, got, logs, np.empty(K, dtype=np.int64), np.empty((4, K)))
+    draws.gammas(stream, shapes, got, logs, np.empty(K, dtype=np.int64), np.empty((6, K)))
     return got, logs
 
 

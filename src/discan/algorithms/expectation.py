@@ -14,6 +14,7 @@ from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, S
 from discan.checks import number, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
+from discan.kernels.settling import settle
 from discan.kernels.variational import expect, expect_conditional
 from discan.models import Model, ScoreTable
 from discan.typing import Array
@@ -23,6 +24,11 @@ __all__ = ["Expectation", "ScoreState"]
 # A fold-in stops when a step moves less than this share of a document's words.
 FOLD_IN_TOLERANCE = 1e-7
 FOLD_IN_STEPS = 1000
+# From this many components on, most rest most of the time: steps leave them out, and so are cheap
+# enough to go on for longer.
+SETTLE_FROM = 16
+SETTLE_TOLERANCE = 1e-9
+SETTLE_STEPS = 10_000
 # From this many products of a count and a component on, point estimates work in single precision.
 SINGLE_FROM = 10_000_000
 # A batch is put together from this many places of the corpus, lest its order matter.
@@ -115,9 +121,8 @@ class Expectation(Algorithm):
         counts = start.loading_counts
         if counts is None:
             rng = np.random.Generator(np.random.Philox(key=int(clock.seed)))
-            totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
             noise = rng.standard_exponential((corpus.n_words, params.n_components))
-            counts = totals[:, None] / params.n_components * noise
+            counts = corpus.word_totals[:, None] / params.n_components * noise
         return self.with_counts(params, counts.astype(self.precision(corpus, params)))
 
     def precision(self, corpus: Corpus, params: Params) -> Any:
@@ -225,9 +230,16 @@ class Expectation(Algorithm):
                 out, objective, 5 if collect else FOLD_IN_STEPS, 1e-9, collect,
             )  # fmt: skip
         else:
+            power = self.power(params)
+            if not collect and power == 1.0 and params.n_components >= SETTLE_FROM:
+                settle(
+                    *head, table.shape, table.rate, params.loadings, state.score_shape,
+                    self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
+                )  # fmt: skip
+                steps = 1  # records the answer
             expect(
                 *head, table.shape, table.rate, params.loadings, state.score_shape, out, objective,
-                self.geometric_mean, self.power(params), steps, self.tolerance, collect,
+                self.geometric_mean, power, steps, self.tolerance, collect,
             )  # fmt: skip
         return objective
 

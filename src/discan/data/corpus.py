@@ -247,6 +247,15 @@ class Corpus:
         return self.counts.dtype.kind == "i" or bool((np.rint(self.counts) == self.counts).all())
 
     @cached_property
+    def word_totals(self) -> Array:
+        """Sum of each word's counts, (J,) float64; made in pieces, so that it takes no room."""
+        totals = np.zeros(self.n_words)
+        for start in range(0, self.n_entries, BLOCK_ENTRIES):
+            piece = slice(start, start + BLOCK_ENTRIES)
+            np.add.at(totals, self.words[piece], self.counts[piece])
+        return totals
+
+    @cached_property
     def lengths(self) -> Array:
         """Sum of each document's counts, (I,) float64."""
         return self._row_sums(self.counts)

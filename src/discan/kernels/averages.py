@@ -78,13 +78,13 @@ def add_counts(
 
 @kernel()
 def average_loadings(
-    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, spread
+    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, variance
 ):
-    """Add draw number ``n_draws`` to the mean of the loadings, and to their summed variance.
+    """Add draw number ``n_draws`` to the mean of the loadings, and to their variance.
 
     Same as reference.average_loadings. Given counts n_jk the loadings have the mean
     x = (gamma_j + n_jk) / t, t = Gamma_g + n_gk, and the variance x (1 - x) / (t + 1); the variance
-    of x over draws is summed from differences (Welford), so that no digits cancel.
+    of x over draws is averaged from differences (Welford), so that no digits cancel.
     """
     share = 1.0 / n_draws
     for j in range(loading_counts.shape[0]):
@@ -94,4 +94,5 @@ def average_loadings(
             x = (gamma[j] + loading_counts[j, k]) / t
             step = x - mean[j, k]
             mean[j, k] += step * share
-            spread[j, k] += step * (x - mean[j, k]) + x * (1.0 - x) / (t + 1.0)
+            square = step * (x - mean[j, k]) + x * (1.0 - x) / (t + 1.0)
+            variance[j, k] += (square - variance[j, k]) * share

@@ -42,33 +42,34 @@ def gammas(stream, shape, out_draws, out_logs, index, scratch):
     """Draw Gamma(shape_k, 1) for all k; a shape of zero gives zero.
 
     Where a draw is zero, and only there, ``out_logs`` (K,) is its logarithm. Shapes below one come
-    first, then the others. ``index`` (K,) and ``scratch`` (4, K) are room to work in.
+    first, then the others. ``index`` (K,) and ``scratch`` (6, K) are room to work in.
     """
     n_components = shape.shape[0]
-    small_shape, place, draws, logs = scratch[0], scratch[1], scratch[2], scratch[3]
-    n_small = 0
-    for k in range(n_components):
-        if 0.0 < shape[k] < 1.0:
-            index[n_small] = k
-            small_shape[n_small] = shape[k]
-            n_small += 1
+    small_shape, place, chance = scratch[0], scratch[1], scratch[2]
+    draws, logs, margin = scratch[3], scratch[4], scratch[5]
+    n_small = n_large = 0
+    for k in range(n_components):  # small ones from the front, the others from the back
+        index[n_small] = k
+        index[n_components - 1 - n_large] = k
+        small_shape[n_small] = shape[k]
+        n_small += (shape[k] > 0.0) & (shape[k] < 1.0)
+        n_large += shape[k] >= 1.0
+        out_draws[k] = 0.0
+        out_logs[k] = -np.inf
     uniforms(stream, n_small, place)
-    _powers(small_shape, n_small, place, draws, logs)
+    uniforms(stream, n_small, chance)
+    _powers(small_shape, n_small, place, chance, draws, logs, margin)
     for n in range(n_small):
         k = index[n]
-        if place[n] <= 1.0:
-            if _keeps(stream, draws[n]):
-                out_draws[k] = draws[n]
-                out_logs[k] = logs[n]
-                continue
-            place[n] = _place(stream, shape[k])
-        out_draws[k], out_logs[k] = _below_one(stream, shape[k], place[n])
-    for k in range(n_components):
-        if shape[k] >= 1.0:
-            out_draws[k] = _above_one(stream, shape[k])
-        elif shape[k] == 0.0:
-            out_draws[k] = 0.0
-            out_logs[k] = -np.inf
+        out_draws[k] = draws[n]
+        out_logs[k] = logs[n]
+        if margin[n] < 0.0 and (place[n] > 1.0 or chance[n] > math.exp(-draws[n])):
+            if place[n] <= 1.0:
+                place[n] = _place(stream, shape[k])
+            out_draws[k], out_logs[k] = _below_one(stream, shape[k], place[n])
+    for n in range(n_large):
+        k = index[n_components - 1 - n]
+        out_draws[k] = _above_one(stream, shape[k])
 
 
 @kernel()
@@ -127,12 +128,16 @@ def _keeps(stream, x):
 
 
 @kernel(fastmath={"contract"})
-def _powers(shape, n, place, out_draws, out_logs):
-    """Turn uniforms into places of ``_below_one``, their powers, and the logarithms of these."""
+def _powers(shape, n, place, chance, out_draws, out_logs, out_margin):
+    """Turn uniforms into places of ``_below_one``, their powers, and the logarithms of these.
+
+    A power x whose margin is not negative is kept for sure: its chance is below 1 - x < exp(-x).
+    """
     for m in range(n):
         place[m] *= 1.0 + shape[m] * _INVERSE_E
         out_logs[m] = _log(place[m]) / shape[m]
         out_draws[m] = _exp(out_logs[m])
+        out_margin[m] = 1.0 - out_draws[m] - chance[m] if place[m] <= 1.0 else -1.0
 
 
 @kernel(fastmath={"contract"})

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .compile import REORDER, kernel
+from .compile import kernel
 from .draws import gammas, log_gamma_draw
 from .memory import prefetch_row
 from .random import (
@@ -20,6 +20,7 @@ from .random import (
     uniform,
 )
 from .special import log_rising
+from .weighing import LANES, find_component, make_room, weigh
 
 __all__ = [
     "augment_loadings",
@@ -31,12 +32,12 @@ __all__ = [
     "sweep",
 ]
 
-_AHEAD = 2  # entries from the one at hand to the one whose row is fetched
-_CHUNK = 16  # components are summed and searched in runs of this many
+_AHEAD = 4  # entries from the one at hand to the one whose row is fetched
 _MANY = 2  # a count above so many times K is split by conditional binomials, not token by token
 _FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
 _ROOM = 1024  # drawn tokens that wait to be counted
 _TINY = 1e-300
+_TAME = 1e-120  # a product of two numbers above this cannot underflow
 
 
 @kernel()
@@ -53,12 +54,12 @@ def sweep(
     """
     n_components = loadings.shape[1]
     drawn_shape = np.empty(n_components)
-    score = np.empty(n_components)
     log_score = np.empty(n_components)
     log_terms = np.empty((4, n_components))
     index = np.empty(n_components, dtype=np.int64)
-    scratch = np.empty((4, n_components))
-    weights, starts, draws, waiting = _room(n_components)
+    scratch = np.empty((6, n_components))
+    score, ends, through = make_room(n_components)
+    weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     known = np.int64(-1)
     for i in range(indptr.shape[0] - 1):
@@ -66,7 +67,7 @@ def sweep(
         open_stream(stream, seed, SWEEP, cycle, first_document + i)
         for k in range(n_components):
             c = component_counts[i, k]
-            absent = c == 0 and present[level, k] < 1.0 and uniform(stream) >= present[level, k]
+            absent = present[level, k] < 1.0 and c == 0 and uniform(stream) >= present[level, k]
             drawn_shape[k] = 0.0 if absent else c + shape[level, k]
         gammas(stream, drawn_shape, score, log_score, index, scratch)
         for k in range(n_components):
@@ -78,19 +79,21 @@ def sweep(
             component_counts[i, k] = 0
         out_log_fit[i] = _split_document(
             stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-            out_loading_counts, weights, starts, draws, waiting,
+            out_loading_counts, ends, through, weights, draws, waiting,
         )  # fmt: skip
         if level != known:
             _set_log_terms(shape, rate, present, level, known, log_terms)
             known = level
         log_factor = 0.0
+        n_used = 0
         for k in range(n_components):
-            c = component_counts[i, k]
-            if c == 0:
-                log_factor += log_terms[0, k]
-            else:
-                log_factor += log_terms[1, k] + log_rising(shape[level, k], c)
-                log_factor -= c * log_terms[2, k]
+            used = component_counts[i, k] > 0
+            log_factor += log_terms[1, k] if used else log_terms[0, k]
+            index[n_used] = k
+            n_used += used
+        for n in range(n_used):
+            k, c = index[n], component_counts[i, index[n]]
+            log_factor += log_rising(shape[level, k], c) - c * log_terms[2, k]
         out_log_factor[i] = log_factor
 
 
@@ -104,9 +107,9 @@ def split(
     Same as reference.gibbs_split.
     """
     n_components = loadings.shape[1]
-    score = np.empty(n_components)
     log_score = np.full(n_components, math.log(_TINY))
-    weights, starts, draws, waiting = _room(n_components)
+    score, ends, through = make_room(n_components)
+    weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):
         open_stream(stream, seed, START, 0, first_document + i)
@@ -115,26 +118,24 @@ def split(
             component_counts[i, k] = 0
         _split_document(
             stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-            out_loading_counts, weights, starts, draws, waiting,
+            out_loading_counts, ends, through, weights, draws, waiting,
         )  # fmt: skip
 
 
 @kernel()
 def _room(n_components):
-    """Make what ``_split_document`` works in; whole chunks, the weights beyond K are zero."""
-    n_chunks = (n_components + _CHUNK - 1) // _CHUNK
+    """Make what else ``_split_document`` works in."""
     return (
-        np.zeros(n_chunks * _CHUNK),
-        np.zeros(n_chunks + 1),
+        np.empty(n_components),
         np.empty(n_components, dtype=np.int64),
         np.empty((_ROOM, 2), dtype=np.int64),
     )
 
 
-@kernel(fastmath=REORDER)
+@kernel()
 def _split_document(
     stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-    out_loading_counts, weights, starts, draws, waiting,
+    out_loading_counts, ends, through, weights, draws, waiting,
 ):  # fmt: skip
     """Split the counts of document i in proportion to theta_jk l_k; return its log fit.
 
@@ -142,84 +143,85 @@ def _split_document(
     tokens are counted a heap at a time, because both would make the processor wait.
     """
     n_components = loadings.shape[1]
-    last_chunk = starts.shape[0] - 2
-    last_start = last_chunk * _CHUNK
     log_fit = 0.0
+    product = 1.0  # of the sums of single tokens: one logarithm for many
     n_waiting = 0
     for t in range(indptr[i], indptr[i + 1]):
         j = words[t]
         if t + _AHEAD < indptr[-1]:
             prefetch_row(loadings, words[t + _AHEAD])
-        total = 0.0
-        for chunk in range(last_chunk):
-            low = chunk * _CHUNK
-            part = 0.0
-            for k in range(low, low + _CHUNK):
-                weight = loadings[j, k] * score[k]
-                weights[k] = weight
-                part += weight
-            total += part
-            starts[chunk + 1] = total
-        part = 0.0
-        for k in range(last_start, n_components):
-            weight = loadings[j, k] * score[k]
-            weights[k] = weight
-            part += weight
-        total += part
-        if _TINY < total < np.inf:
+        total = weigh(loadings, np.int64(j), score, ends, through)
+        plain = _TINY < total < np.inf
+        if counts[t] == 1 and _TAME < total < 1.0 / _TAME:
+            product *= total
+            if not _TAME < product < 1.0 / _TAME:
+                log_fit += math.log(product)
+                product = 1.0
+        elif plain:
             log_fit += counts[t] * math.log(total)
         else:
-            total, shift = _weigh_in_logs(loadings, j, score, log_score, weights, starts)
+            shift = _weigh_in_logs(loadings, j, score, log_score, weights)
+            total = _sum_by_lanes(weights, ends, through)
             log_fit += counts[t] * (math.log(total) + shift)
         if counts[t] > _MANY * n_components:
-            _split_large(stream, np.int64(counts[t]), weights[:n_components], draws)
+            if plain:
+                for k in range(n_components):
+                    weights[k] = loadings[j, k] * score[k]
+            _split_large(stream, np.int64(counts[t]), weights, draws)
             for k in range(n_components):
                 component_counts[i, k] += draws[k]
                 out_loading_counts[j, k] += draws[k]
             continue
         for _ in range(counts[t]):
-            left = uniform(stream) * total
-            chunk = 0
-            for m in range(1, last_chunk + 1):
-                chunk += left >= starts[m]
-            left -= starts[chunk]
-            low = k = chunk * _CHUNK
-            reached = 0.0
-            for m in range(low, low + _CHUNK - 1):
-                reached += weights[m]
-                k += left >= reached
-            while weights[k] <= 0.0 and k > 0:  # rounding walked past the last possible component
-                k -= 1
-            component_counts[i, k] += 1
+            k = find_component(uniform(stream) * total, through, ends)
+            if k >= n_components or ends[LANES + k] <= ends[k]:
+                k = _heaviest(ends, n_components)
             waiting[n_waiting, 0] = j
             waiting[n_waiting, 1] = k
             n_waiting += 1
             if n_waiting == _ROOM:
-                _count(waiting, n_waiting, out_loading_counts)
+                _count(waiting, n_waiting, component_counts[i], out_loading_counts)
                 n_waiting = 0
-    _count(waiting, n_waiting, out_loading_counts)
-    return log_fit
+    _count(waiting, n_waiting, component_counts[i], out_loading_counts)
+    return log_fit + math.log(product)
 
 
 @kernel()
-def _weigh_in_logs(loadings, j, score, log_score, weights, starts):
-    """Weights of a word whose products underflow or overflow, up to a factor.
-
-    Returns their sum and the logarithm of the factor that was taken out of them.
-    """
-    n_components = score.shape[0]
+def _weigh_in_logs(loadings, j, score, log_score, out_weights):
+    """Weights of a word whose products underflow or overflow, up to a factor: return its log."""
+    n_components = loadings.shape[1]
     best = -np.inf
     for k in range(n_components):
         log_k = math.log(score[k]) if score[k] > 0.0 else log_score[k]
-        weights[k] = math.log(max(np.float64(loadings[j, k]), _TINY)) + log_k
-        best = max(best, weights[k])
-    total = 0.0
+        out_weights[k] = math.log(max(np.float64(loadings[j, k]), _TINY)) + log_k
+        best = max(best, out_weights[k])
     for k in range(n_components):
-        if k % _CHUNK == 0:
-            starts[k // _CHUNK] = total
-        weights[k] = math.exp(weights[k] - best)
-        total += weights[k]
-    return total, best
+        out_weights[k] = math.exp(out_weights[k] - best)
+    return best
+
+
+@kernel()
+def _sum_by_lanes(weights, out_ends, out_through):
+    """Do what ``weigh`` does, with weights at hand."""
+    n_components = weights.shape[0]
+    last = (n_components + LANES - 1) // LANES * LANES
+    for k in range(last):
+        out_ends[LANES + k] = out_ends[k] + (weights[k] if k < n_components else 0.0)
+    total = 0.0
+    for lane in range(LANES):
+        total += out_ends[last + lane]
+        out_through[lane] = total
+    return total
+
+
+@kernel()
+def _heaviest(ends, n_components):
+    """Where a draw goes that rounding led to a component without weight."""
+    best = 0
+    for k in range(n_components):
+        if ends[LANES + k] - ends[k] > ends[LANES + best] - ends[best]:
+            best = k
+    return best
 
 
 @kernel()
@@ -232,8 +234,9 @@ def _split_large(stream, count, weights, out_draws):
 
 
 @kernel()
-def _count(tokens, n, out_loading_counts):
+def _count(tokens, n, out_component_counts, out_loading_counts):
     for m in range(n):
+        out_component_counts[tokens[m, 1]] += 1
         out_loading_counts[tokens[m, 0], tokens[m, 1]] += 1
 
 
@@ -280,7 +283,7 @@ def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, see
     draws = np.empty(n_components)
     logs = np.empty(n_components)
     index = np.empty(n_components, dtype=np.int64)
-    scratch = np.empty((4, n_components))
+    scratch = np.empty((6, n_components))
     stream = np.empty(2, dtype=np.uint64)
     out_tops[:] = 0.0
     for j in range(loading_counts.shape[0]):
@@ -305,7 +308,7 @@ def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
     draws = np.empty(n_components)
     logs = np.empty(n_components)
     index = np.empty(n_components, dtype=np.int64)
-    scratch = np.empty((4, n_components))
+    scratch = np.empty((6, n_components))
     stream = np.empty(2, dtype=np.uint64)
     for j in range(loading_counts.shape[0]):
         open_stream(stream, seed, LOADINGS, cycle, j)

@@ -55,6 +55,7 @@ __all__ = [
     "move_totals",
     "renew_counts",
     "renew_loadings",
+    "settle",
     "union_sizes",
 ]
 
@@ -138,8 +139,13 @@ class Stream:
         logs = np.full(len(shapes), -np.inf)
         small = np.flatnonzero((shapes > 0) & (shapes < 1))
         places = [self._place(shape) for shape in shapes[small]]
-        for k, place in zip(small, places, strict=True):
-            logs[k] = self._log_gamma_below_one(shapes[k], place)
+        chances = self.uniforms(len(small))
+        for k, place, chance in zip(small, places, chances, strict=True):
+            logs[k] = math.log(place) / shapes[k]
+            if place > 1:
+                logs[k] = self._log_gamma_below_one(shapes[k], place)
+            elif chance > math.exp(-math.exp(logs[k])):
+                logs[k] = self._log_gamma_below_one(shapes[k], self._place(shapes[k]))
         for k in np.flatnonzero(shapes >= 1):
             logs[k] = self._log_gamma_above_one(shapes[k])
         return logs
@@ -341,6 +347,75 @@ def _expected_split(weights, n, alpha, b, a, geometric_mean, power):
     else:
         objective += xlogy(alpha, scores).sum()
     return split, objective
+
+
+def settle(
+    indptr, words, counts, levels, shape, rate, weights, score_shape,
+    geometric_mean, n_steps, tolerance,
+):  # fmt: skip
+    """Bring scores to the fixed point of ``expect``; components at rest are left out of most steps.
+
+    Returns the new score_shape (I, K).
+    """
+    score_shape = score_shape.astype(float)
+    for i, w, n in _documents(indptr, words, counts):
+        alpha, b, a, T = shape[levels[i]], rate[levels[i]], score_shape[i], weights[w].astype(float)
+        n_full, n_few, left = 3, 6, n_steps
+        while left > 0:
+            for _ in range(min(n_full, left)):
+                change = _settling_step(T, n, alpha, b, a, 0.0, geometric_mean)
+                left -= 1
+            if change <= tolerance or left == 0:
+                break
+            active = _moving(a, alpha, geometric_mean, tolerance)
+            rest = T[:, ~active] @ _mean_scores(a[~active], b[~active], geometric_mean)
+            part = a[active]
+            given = T[:, active], n, alpha[active], b[active], part, rest, geometric_mean
+            left -= _settle_active(*given, min(n_few, left), tolerance)
+            a[active] = part
+            n_full, n_few = 1, 2 * n_few
+    return score_shape
+
+
+def _settling_step(T, n, alpha, b, a, rest, geometric_mean):
+    """Move a, in place, by one step; return the share of its total that this moved."""
+    scores = _mean_scores(a, b, geometric_mean)
+    norm = T @ scores + rest
+    shares = np.divide(n, norm, out=np.zeros(norm.shape), where=norm > 0)
+    new = alpha + scores * (shares @ T)
+    change = np.abs(new - a).sum() / max(new.sum(), FLOOR)
+    a[:] = new
+    return change
+
+
+def _mean_scores(a, b, geometric_mean):
+    return np.maximum(exp_digamma(a) / b, FLOOR) if geometric_mean else a / b
+
+
+def _moving(a, alpha, geometric_mean, tolerance):
+    """Components whose count would follow a change of its a, and is not lost in the tolerance."""
+    count = a - alpha
+    bend = 1.0 + 1.0 / a if geometric_mean else 1.0
+    return (count * bend > 0.05 * a) & (count * len(a) > tolerance * a.sum())
+
+
+def _settle_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance):
+    """Steps, in place, with a stride before every third; return how many."""
+    change, path = 1.0, []
+    for step in range(n_steps):
+        path = [a.copy()] if step % 3 == 0 else [*path, a.copy()]
+        if len(path) == 3 and change < 0.01:
+            first, bend = path[1] - path[0], path[2] - 2 * path[1] + path[0]
+            squares, bends = first @ first, bend @ bend
+            stride = max(1.0, np.sqrt(squares / bends)) if squares < 1e6 * bends else 1000.0
+            a[:] = path[0] + stride * (2 * first + stride * bend)
+            a[:] = np.maximum(a, alpha + 0.1 * (path[2] - alpha))
+        last, change = change, _settling_step(T, n, alpha, b, a, rest, geometric_mean)
+        if change <= tolerance:
+            return step + 1
+        if len(path) == 3 and change > last:
+            a[:], change = path[2], last
+    return n_steps
 
 
 def expect_conditional(
@@ -568,7 +643,9 @@ def _split(stream, count, row, scores, log_score):
     if count > MANY * len(row):
         draws = stream.multinomial(int(count), weights, total)
     else:
-        tokens = [stream.choose(weights, total) for _ in range(count)]
+        components = np.arange(len(row))
+        by_lanes = np.lexsort((components, components % 8))
+        tokens = [by_lanes[stream.choose(weights[by_lanes], total)] for _ in range(count)]
         draws = np.bincount(tokens, minlength=len(row)).astype(np.int64)
     return draws, math.log(total) + top
 
@@ -989,13 +1066,14 @@ def add_counts(
 
 
 def average_loadings(
-    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, spread
+    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, variance
 ):
-    """Add a draw to running means and summed variances of the loadings; both are returned."""
+    """Add a draw to running means and variances of the loadings; both are returned."""
     t = (gamma_totals[:, None] + totals)[group_of_word]
     x = (gamma[:, None] + loading_counts) / t
     new = mean + (x - mean) / n_draws
-    return new, spread + (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
+    square = (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
+    return new, variance + (square - variance) / n_draws
 
 
 def _entries(indptr, components, shape):

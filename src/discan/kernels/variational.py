@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel
-from .memory import prefetch_row
+from .memory import prefetch_row, work_rows
 from .special import digamma, exp_digamma, log, log_gamma
 
 __all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
@@ -35,8 +35,8 @@ def expect(
     counts w_j R_jk are ``weights`` times that. All is done in the precision of ``weights``.
     """
     n_components = weights.shape[1]
-    scores = np.empty(n_components, weights.dtype)
-    added = np.empty(n_components, weights.dtype)
+    rows = work_rows(2, n_components, weights.dtype)
+    scores, added = rows[1, :n_components], rows[2, :n_components]
     real = weights.dtype.type
     last_entry = indptr[-1]
     for i in range(indptr.shape[0] - 1):
