@@ -124,7 +124,7 @@ class Stats:
     n_documents: int = 0
     loading_sums: Array | None = None
     scores: ExpectedScores | AugmentedScores | None = None
-    moves: list[tuple[Array, Array, Array]] = field(default_factory=list)
+    moves: list[tuple[Array, ...]] = field(default_factory=list)
 
     def __add__(self, other: Stats) -> Stats:
         """Merge; the arrays of the left side are reused."""

@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel
-from .lanes import LANES, draw_component, draw_listed
+from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
 from .memory import prefetch
 from .random import SWEEP, open_stream, to_uniform
 
@@ -35,10 +35,9 @@ _SHAPE, _SCALE, _EMPTY = range(3)
 _INVERSE, _WITHOUT, _NORM = range(3)
 
 _AHEAD = 2  # entries from the one at hand to the one that is fetched
-_MOVES_AHEAD = 8
+_MOVES, _MOVES_AHEAD = 512, 8  # moves that are looked at together; from one to the one fetched
 _NUMBERS_A_LINE = 32  # of 16 bits in a cache line
 _CHUNK = 64  # components are summed in runs of this many
-_RUN = 8  # counts are looked at in runs of this many
 _SMALL, _LARGE = 1e-150, 1e150  # a product within these takes another factor
 
 
@@ -354,7 +353,8 @@ def index_words(
     with shares of 0 to a multiple of 16 places, and there must be room for one place more. Only the
     lists of touched words are made anew, but new norms change all shares.
     """
-    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32)
+    n_components = totals.shape[1]
+    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32).reshape(-1)
     for j in range(first, last):
         start = list_first[j]
         if touched[j]:
@@ -365,33 +365,32 @@ def index_words(
                 out_counts[at] = 0
                 out_shares[at] = 0.0
         g = group_of_word[j]
-        for at in range(start, start + out_length[j]):
-            out_shares[at] = np.float32(out_counts[at]) * inverse[g, out_components[at]]
+        of_group = np.uint64(g * n_components)
+        for at in range(np.uint64(start), np.uint64(start + out_length[j])):
+            share = inverse[of_group + np.uint64(out_components[at])]
+            out_shares[at] = np.float32(out_counts[at]) * share
 
 
 @kernel()
 def _list_row(row, at, out_components, out_counts):
     """List the counts of a row that are not zero; return how many."""
     n_components = row.shape[0]
-    begin, start = at, 0
-    while start < n_components:
-        stop = min(start + _RUN, n_components)
-        # most runs are of zeros only
-        if stop - start < _RUN or _any(row, start):
-            for k in range(start, stop):  # written down in any case, and kept if it is not 0
-                out_components[at] = k
-                out_counts[at] = row[k]
-                at += np.int64(row[k] != 0)
-        start = stop
-    return at - begin
-
-
-@kernel(forceinline=True)
-def _any(row, start):
-    found = row[start]
-    for k in range(1, _RUN):
-        found |= row[start + k]
-    return found != 0
+    begin, start = np.uint64(at), 0
+    place = begin
+    while start + GLANCE <= n_components:
+        bits = glance(row, start)
+        while bits != 0:  # most counts are zero, and cost nothing more
+            k = np.uint64(start) + lowest(bits)
+            out_components[place] = k
+            out_counts[place] = row[k]
+            place += np.uint64(1)
+            bits &= bits - np.uint64(1)
+        start += GLANCE
+    for k in range(start, n_components):
+        out_components[place] = k
+        out_counts[place] = row[k]
+        place += np.uint64(row[k] != 0)
+    return np.int64(place - begin)
 
 
 @kernel()
@@ -400,19 +399,45 @@ def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, 
 
     Same as reference.move_counts.
     """
-    n_moved = moved_words.shape[0]
-    n_components = loading_counts.shape[1]
+    if first == 0 and last == loading_counts.shape[0]:
+        picked = np.arange(_MOVES)
+    else:
+        picked = np.zeros(_MOVES, dtype=np.int64)
+    for start in range(0, moved_words.shape[0], _MOVES):
+        stop = min(start + _MOVES, moved_words.shape[0])
+        n = stop - start
+        if first > 0 or last < loading_counts.shape[0]:
+            n = _pick(moved_words[start:stop], first, last, picked)
+        _move(
+            moved_words[start:stop], moved_from[start:stop], moved_to[start:stop], picked[:n],
+            loading_counts, out_touched,
+        )  # fmt: skip
+
+
+@kernel()
+def _pick(moved_words, first, last, out_picked):
+    """Pick out moves of these words, without a branch that would be guessed wrong for half."""
+    n = np.uint64(0)
+    for m in range(moved_words.shape[0]):
+        out_picked[n] = m  # in any case, and kept if the word is one of these
+        n += np.uint64((moved_words[m] >= first) & (moved_words[m] < last))
+    return np.int64(n)
+
+
+@kernel()
+def _move(moved_words, moved_from, moved_to, picked, loading_counts, out_touched):
+    n_components = np.uint64(loading_counts.shape[1])
     flat = loading_counts.reshape(-1)
-    for m in range(n_moved):
-        to_come = min(m + _MOVES_AHEAD, n_moved - 1)
-        row = np.int64(moved_words[to_come]) * n_components
-        prefetch(flat, row + moved_from[to_come])
-        prefetch(flat, row + moved_to[to_come])
-        j = moved_words[m]
-        if first <= j < last:
-            loading_counts[j, moved_from[m]] -= 1
-            loading_counts[j, moved_to[m]] += 1
-            out_touched[j] = True
+    last = picked.shape[0] - 1
+    for at in range(picked.shape[0]):
+        m, to_come = np.uint64(picked[at]), np.uint64(picked[min(at + _MOVES_AHEAD, last)])
+        row = np.uint64(moved_words[to_come]) * n_components
+        prefetch(flat, row + np.uint64(moved_from[to_come]))
+        prefetch(flat, row + np.uint64(moved_to[to_come]))
+        row = np.uint64(moved_words[m]) * n_components
+        flat[row + np.uint64(moved_from[m])] -= 1
+        flat[row + np.uint64(moved_to[m])] += 1
+        out_touched[np.uint64(moved_words[m])] = True
 
 
 @kernel()
