@@ -115,13 +115,15 @@ def _sweep(listed):
                 last_slot = first_slot + 1
             for turn in range(n_turns * (last_slot - first_slot)):
                 s = turn & 1 if last_slot - first_slot == 2 else first_slot
-                of_level = slots[s, _LEVEL]
+                # unsigned: whether an index is negative is asked at every use, and costs a tenth
+                of_level = np.uint64(slots[s, _LEVEL])
                 t, x = slots[s, _ENTRY], slots[s, _TOKEN]
-                j, ahead = np.int64(words[t]), np.int64(words[min(t + _AHEAD, last_entry)])
-                g, prior = np.int64(group_of_word[j]), np.float32(gamma[j])
-                of_group = g * width
-                old = np.int64(assignments[x])
-                lost, gained = slots[s, _LOST], slots[s, _GAINED]
+                to_come = min(t + _AHEAD, last_entry)
+                j, ahead = np.uint64(words[np.uint64(t)]), np.uint64(words[np.uint64(to_come)])
+                g, prior = np.uint64(group_of_word[j]), np.float32(gamma[j])
+                of_group = g * np.uint64(width)
+                old = np.uint64(assignments[np.uint64(x)])
+                lost, gained = np.uint64(slots[s, _LOST]), np.uint64(slots[s, _GAINED])
                 late_weights = (late[s, 0], late[s, 1])
                 before = weight[s, old]
                 before = late_weights[0] if old == lost else before
@@ -132,11 +134,11 @@ def _sweep(listed):
                 streams[s, 0] += streams[s, 1]
                 at = np.float32(to_uniform(streams[s, 0]))
                 if listed:
-                    first = list_first[j]
+                    first = np.uint64(list_first[j])
                     prefetch(list_components, list_first[ahead])
                     prefetch(list_shares, list_first[ahead])
                     prefetch(list_shares, list_first[ahead] + LANES)
-                    if g != slots[s, _GROUP]:
+                    if np.int64(g) != slots[s, _GROUP]:
                         weight[s, lost], weight[s, gained] = late_weights
                         slots[s, _GROUP] = g
                         spread[s] = _dot(weight[s], norms[_INVERSE, g])
@@ -152,27 +154,30 @@ def _sweep(listed):
                     weight[s, lost], weight[s, gained] = late_weights
                     if beyond < np.float32(0.0):
                         place = min(place, np.int64(list_length[j]) - 1)
-                        new = np.int64(list_components[first + max(place, 0)])
+                        new = np.uint64(list_components[first + np.uint64(max(place, 0))])
                         new = new if place >= 0 else old
                     else:
-                        new = _spread_draw(weight[s], norms[_INVERSE, g], old, beyond / prior)
+                        left = beyond / prior
+                        new = np.uint64(_spread_draw(weight[s], norms[_INVERSE, g], old, left))
                 else:
-                    offset = j * n_components
+                    offset = j * np.uint64(n_components)
                     for line in range(n_lines):
-                        prefetch(flat, ahead * n_components + line * _NUMBERS_A_LINE)
+                        row = np.int64(ahead) * n_components
+                        prefetch(flat, row + line * _NUMBERS_A_LINE)
                     own = prior + np.float32(flat[offset + old]) - np.float32(1.0)
                     own *= after * without[of_group + old]
-                    if offset < tail_start:
+                    if np.int64(offset) < tail_start:
                         new = draw_component(
                             s, weight, inverse, of_group, flat, offset, prior, width // LANES,
                             old, own, at, (lost, gained), late_weights, ends,
                         )  # fmt: skip
                     else:
                         new = draw_component(
-                            s, weight, inverse, of_group, tail, offset - tail_start, prior,
-                            width // LANES, old, own, at, (lost, gained), late_weights, ends,
+                            s, weight, inverse, of_group, tail, np.int64(offset) - tail_start,
+                            prior, width // LANES, old, own, at, (lost, gained), late_weights,
+                            ends,
                         )  # fmt: skip
-                    new = min(new, n_components - 1)
+                    new = np.uint64(min(new, n_components - 1))
                 alone = weight[s, new]  # without the token
                 alone = after if new == old else alone
                 joined = _one_more(
@@ -184,16 +189,16 @@ def _sweep(listed):
                     spread[s] += np.float64((after - before) * inverse[of_group + old])
                     spread[s] += np.float64((joined - alone) * inverse[of_group + new])
                 # written down in any case, and kept if it is a move
-                out_moved_words[n_moved] = j
-                out_moved_from[n_moved] = old
-                out_moved_to[n_moved] = new
+                out_moved_words[np.uint64(n_moved)] = j
+                out_moved_from[np.uint64(n_moved)] = old
+                out_moved_to[np.uint64(n_moved)] = new
                 n_moved += np.int64(new != old)
-                assignments[x] = new
+                assignments[np.uint64(x)] = new
                 left = slots[s, _LEFT] - 1
                 ended = np.int64(left == 0)
                 slots[s, _TOKEN] = x + 1
                 slots[s, _ENTRY] = t + ended
-                slots[s, _LEFT] = left + ended * np.int64(counts[min(t + 1, last_entry)])
+                slots[s, _LEFT] = left + ended * np.int64(counts[np.uint64(min(t + 1, last_entry))])
 
     return sweep
 
@@ -257,12 +262,11 @@ def _open(
     first = min(indptr[document], counts.shape[0] - 1)
     slots[s, _ENTRY], slots[s, _LEFT], slots[s, _GROUP] = first, counts[first], -1
     for x in range(slots[s, _START], token):
-        held[assignments[x]] += 1
-    for x in range(slots[s, _START], token):
-        k = np.int64(assignments[x])
+        k = np.uint64(assignments[x])
+        held[k] += 1  # the last token of a component leaves the weight of all
         weight[s, k] = (np.float32(held[k]) + scores[_SHAPE, level, k]) * scores[_SCALE, level, k]
     for x in range(slots[s, _START], token):
-        held[assignments[x]] = 0
+        held[np.uint64(assignments[x])] = 0
     slots[s, _LOST] = slots[s, _GAINED] = 0  # no change yet
     late[s, 0] = late[s, 1] = weight[s, 0]
     return token
@@ -278,7 +282,7 @@ def _close(
     result = 0.0
     product = 1.0
     for x in range(slots[s, _START], slots[s, _END]):
-        k = np.int64(assignments[x])
+        k = np.uint64(assignments[x])
         factor = (shape[level, k] + held[k]) / rate[level, k]
         first = factor * present[level, k]
         product *= factor if held[k] > 0 else first
@@ -287,7 +291,7 @@ def _close(
             result += math.log(product)
             product = 1.0
     for x in range(slots[s, _START], slots[s, _END]):
-        k = np.int64(assignments[x])
+        k = np.uint64(assignments[x])
         held[k] = 0
         weight[s, k] = scores[_EMPTY, level, k]
     return result + math.log(product)
