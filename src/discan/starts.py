@@ -37,7 +37,7 @@ def from_documents(
     component = np.repeat(np.arange(drawn.n_documents) // each, np.diff(drawn.indptr))
     counts = np.zeros((corpus.n_words, n_components))
     np.add.at(counts, (drawn.words, component), drawn.counts)
-    words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+    words = corpus.word_totals
     totals = np.maximum(counts.sum(axis=0), 1.0)
     counts *= 0.5 * words.sum() / n_components / totals
     counts += 0.5 * words[:, None] / n_components
@@ -59,7 +59,7 @@ def from_components(components: Any, prior: LoadingsPrior, corpus: Corpus, n: in
     loadings = checked_components(components, prior)
     if loadings.shape[1] != n:
         raise InputError(f"init has {loadings.shape[1]} components; n_components={n}")
-    words = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+    words = corpus.word_totals
     totals = prior.layout.group_sums(words[:, None])[prior.layout.group_of_word]
     return Start(loadings * totals / n)
 

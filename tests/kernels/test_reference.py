@@ -4,6 +4,7 @@
 from itertools import pairwise
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -699,6 +700,31 @@ def test_index_words(K, dtype):
             padding = slice(stop, start + -(-(stop - start) // 16) * 16)
             assert not index.components[padding].any()
             assert not index.shares[padding].any()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint16])
+def test_glance(dtype):
+    """Bits tell which counts are not zero; the lowest comes first."""
+
+    @numba.njit
+    def places(numbers, start):
+        bits, found = lanes.glance(numbers, start), []
+        first = bits
+        while bits != 0:
+            found.append(lanes.lowest(bits))
+            bits &= bits - np.uint64(1)
+        return first, found
+
+    rng = np.random.default_rng(0)
+    for rate in (0.01, 0.2, 5.0):
+        numbers = rng.poisson(rate, (3, 60)).astype(dtype)
+        numbers[1, 20] = 1
+        for start in (0, 7, 3 * 60 - reference.GLANCE):
+            bits, found = places(numbers, start)
+            assert bits == reference.glance(numbers, start)
+            assert found[0] == reference.lowest(int(bits))
+            expected = np.flatnonzero(numbers.ravel()[start : start + reference.GLANCE])
+            assert_array_equal(found, expected)
 
 
 def one_group(block):

@@ -126,7 +126,7 @@ class Stats:
     n_documents: int = 0
     loading_sums: Array | None = None
     scores: ExpectedScores | AugmentedScores | None = None
-    moves: list[tuple[Array, Array, Array]] = field(default_factory=list)
+    moves: list[tuple[Array, ...]] = field(default_factory=list)
     room: Array | None = None
 
     def sums_like(self, matrix: Array) -> Array:

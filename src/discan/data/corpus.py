@@ -252,7 +252,7 @@ class Corpus:
         totals = np.zeros(self.n_words)
         for start in range(0, self.n_entries, BLOCK_ENTRIES):
             piece = slice(start, start + BLOCK_ENTRIES)
-            np.add.at(totals, self.words[piece], self.counts[piece])
+            totals += np.bincount(self.words[piece], self.counts[piece], self.n_words)
         return totals
 
     @cached_property

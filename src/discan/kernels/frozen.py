@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel
-from .lanes import LANES, draw_component, draw_listed
+from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
 from .memory import prefetch
 from .random import SWEEP, open_stream, to_uniform
 
@@ -35,10 +35,9 @@ _SHAPE, _SCALE, _EMPTY = range(3)
 _INVERSE, _WITHOUT, _NORM = range(3)
 
 _AHEAD = 2  # entries from the one at hand to the one that is fetched
-_MOVES_AHEAD = 8
+_MOVES, _MOVES_AHEAD = 512, 8  # moves that are looked at together; from one to the one fetched
 _NUMBERS_A_LINE = 32  # of 16 bits in a cache line
 _CHUNK = 64  # components are summed in runs of this many
-_RUN = 8  # counts are looked at in runs of this many
 _SMALL, _LARGE = 1e-150, 1e150  # a product within these takes another factor
 
 
@@ -116,13 +115,15 @@ def _sweep(listed):
                 last_slot = first_slot + 1
             for turn in range(n_turns * (last_slot - first_slot)):
                 s = turn & 1 if last_slot - first_slot == 2 else first_slot
-                of_level = slots[s, _LEVEL]
+                # unsigned: whether an index is negative is asked at every use, and costs a tenth
+                of_level = np.uint64(slots[s, _LEVEL])
                 t, x = slots[s, _ENTRY], slots[s, _TOKEN]
-                j, ahead = np.int64(words[t]), np.int64(words[min(t + _AHEAD, last_entry)])
-                g, prior = np.int64(group_of_word[j]), np.float32(gamma[j])
-                of_group = g * width
-                old = np.int64(assignments[x])
-                lost, gained = slots[s, _LOST], slots[s, _GAINED]
+                to_come = min(t + _AHEAD, last_entry)
+                j, ahead = np.uint64(words[np.uint64(t)]), np.uint64(words[np.uint64(to_come)])
+                g, prior = np.uint64(group_of_word[j]), np.float32(gamma[j])
+                of_group = g * np.uint64(width)
+                old = np.uint64(assignments[np.uint64(x)])
+                lost, gained = np.uint64(slots[s, _LOST]), np.uint64(slots[s, _GAINED])
                 late_weights = (late[s, 0], late[s, 1])
                 before = weight[s, old]
                 before = late_weights[0] if old == lost else before
@@ -133,11 +134,11 @@ def _sweep(listed):
                 streams[s, 0] += streams[s, 1]
                 at = np.float32(to_uniform(streams[s, 0]))
                 if listed:
-                    first = list_first[j]
+                    first = np.uint64(list_first[j])
                     prefetch(list_components, list_first[ahead])
                     prefetch(list_shares, list_first[ahead])
                     prefetch(list_shares, list_first[ahead] + LANES)
-                    if g != slots[s, _GROUP]:
+                    if np.int64(g) != slots[s, _GROUP]:
                         weight[s, lost], weight[s, gained] = late_weights
                         slots[s, _GROUP] = g
                         spread[s] = _dot(weight[s], norms[_INVERSE, g])
@@ -153,27 +154,30 @@ def _sweep(listed):
                     weight[s, lost], weight[s, gained] = late_weights
                     if beyond < np.float32(0.0):
                         place = min(place, np.int64(list_length[j]) - 1)
-                        new = np.int64(list_components[first + max(place, 0)])
+                        new = np.uint64(list_components[first + np.uint64(max(place, 0))])
                         new = new if place >= 0 else old
                     else:
-                        new = _spread_draw(weight[s], norms[_INVERSE, g], old, beyond / prior)
+                        left = beyond / prior
+                        new = np.uint64(_spread_draw(weight[s], norms[_INVERSE, g], old, left))
                 else:
-                    offset = j * n_components
+                    offset = j * np.uint64(n_components)
                     for line in range(n_lines):
-                        prefetch(flat, ahead * n_components + line * _NUMBERS_A_LINE)
+                        row = np.int64(ahead) * n_components
+                        prefetch(flat, row + line * _NUMBERS_A_LINE)
                     own = prior + np.float32(flat[offset + old]) - np.float32(1.0)
                     own *= after * without[of_group + old]
-                    if offset < tail_start:
+                    if np.int64(offset) < tail_start:
                         new = draw_component(
                             s, weight, inverse, of_group, flat, offset, prior, width // LANES,
                             old, own, at, (lost, gained), late_weights, ends,
                         )  # fmt: skip
                     else:
                         new = draw_component(
-                            s, weight, inverse, of_group, tail, offset - tail_start, prior,
-                            width // LANES, old, own, at, (lost, gained), late_weights, ends,
+                            s, weight, inverse, of_group, tail, np.int64(offset) - tail_start,
+                            prior, width // LANES, old, own, at, (lost, gained), late_weights,
+                            ends,
                         )  # fmt: skip
-                    new = min(new, n_components - 1)
+                    new = np.uint64(min(new, n_components - 1))
                 alone = weight[s, new]  # without the token
                 alone = after if new == old else alone
                 joined = _one_more(
@@ -185,16 +189,16 @@ def _sweep(listed):
                     spread[s] += np.float64((after - before) * inverse[of_group + old])
                     spread[s] += np.float64((joined - alone) * inverse[of_group + new])
                 # written down in any case, and kept if it is a move
-                out_moved_words[n_moved] = j
-                out_moved_from[n_moved] = old
-                out_moved_to[n_moved] = new
+                out_moved_words[np.uint64(n_moved)] = j
+                out_moved_from[np.uint64(n_moved)] = old
+                out_moved_to[np.uint64(n_moved)] = new
                 n_moved += np.int64(new != old)
-                assignments[x] = new
+                assignments[np.uint64(x)] = new
                 left = slots[s, _LEFT] - 1
                 ended = np.int64(left == 0)
                 slots[s, _TOKEN] = x + 1
                 slots[s, _ENTRY] = t + ended
-                slots[s, _LEFT] = left + ended * np.int64(counts[min(t + 1, last_entry)])
+                slots[s, _LEFT] = left + ended * np.int64(counts[np.uint64(min(t + 1, last_entry))])
 
     return sweep
 
@@ -258,12 +262,11 @@ def _open(
     first = min(indptr[document], counts.shape[0] - 1)
     slots[s, _ENTRY], slots[s, _LEFT], slots[s, _GROUP] = first, counts[first], -1
     for x in range(slots[s, _START], token):
-        held[assignments[x]] += 1
-    for x in range(slots[s, _START], token):
-        k = np.int64(assignments[x])
+        k = np.uint64(assignments[x])
+        held[k] += 1  # the last token of a component leaves the weight of all
         weight[s, k] = (np.float32(held[k]) + scores[_SHAPE, level, k]) * scores[_SCALE, level, k]
     for x in range(slots[s, _START], token):
-        held[assignments[x]] = 0
+        held[np.uint64(assignments[x])] = 0
     slots[s, _LOST] = slots[s, _GAINED] = 0  # no change yet
     late[s, 0] = late[s, 1] = weight[s, 0]
     return token
@@ -279,7 +282,7 @@ def _close(
     result = 0.0
     product = 1.0
     for x in range(slots[s, _START], slots[s, _END]):
-        k = np.int64(assignments[x])
+        k = np.uint64(assignments[x])
         factor = (shape[level, k] + held[k]) / rate[level, k]
         first = factor * present[level, k]
         product *= factor if held[k] > 0 else first
@@ -288,7 +291,7 @@ def _close(
             result += math.log(product)
             product = 1.0
     for x in range(slots[s, _START], slots[s, _END]):
-        k = np.int64(assignments[x])
+        k = np.uint64(assignments[x])
         held[k] = 0
         weight[s, k] = scores[_EMPTY, level, k]
     return result + math.log(product)
@@ -354,7 +357,8 @@ def index_words(
     with shares of 0 to a multiple of 16 places, and there must be room for one place more. Only the
     lists of touched words are made anew, but new norms change all shares.
     """
-    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32)
+    n_components = totals.shape[1]
+    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32).reshape(-1)
     for j in range(first, last):
         start = list_first[j]
         if touched[j]:
@@ -365,33 +369,32 @@ def index_words(
                 out_counts[at] = 0
                 out_shares[at] = 0.0
         g = group_of_word[j]
-        for at in range(start, start + out_length[j]):
-            out_shares[at] = np.float32(out_counts[at]) * inverse[g, out_components[at]]
+        of_group = np.uint64(g * n_components)
+        for at in range(np.uint64(start), np.uint64(start + out_length[j])):
+            share = inverse[of_group + np.uint64(out_components[at])]
+            out_shares[at] = np.float32(out_counts[at]) * share
 
 
 @kernel()
 def _list_row(row, at, out_components, out_counts):
     """List the counts of a row that are not zero; return how many."""
     n_components = row.shape[0]
-    begin, start = at, 0
-    while start < n_components:
-        stop = min(start + _RUN, n_components)
-        # most runs are of zeros only
-        if stop - start < _RUN or _any(row, start):
-            for k in range(start, stop):  # written down in any case, and kept if it is not 0
-                out_components[at] = k
-                out_counts[at] = row[k]
-                at += np.int64(row[k] != 0)
-        start = stop
-    return at - begin
-
-
-@kernel(forceinline=True)
-def _any(row, start):
-    found = row[start]
-    for k in range(1, _RUN):
-        found |= row[start + k]
-    return found != 0
+    begin, start = np.uint64(at), 0
+    place = begin
+    while start + GLANCE <= n_components:
+        bits = glance(row, start)
+        while bits != 0:  # most counts are zero, and cost nothing more
+            k = np.uint64(start) + lowest(bits)
+            out_components[place] = k
+            out_counts[place] = row[k]
+            place += np.uint64(1)
+            bits &= bits - np.uint64(1)
+        start += GLANCE
+    for k in range(start, n_components):
+        out_components[place] = k
+        out_counts[place] = row[k]
+        place += np.uint64(row[k] != 0)
+    return np.int64(place - begin)
 
 
 @kernel()
@@ -400,19 +403,45 @@ def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, 
 
     Same as reference.move_counts.
     """
-    n_moved = moved_words.shape[0]
-    n_components = loading_counts.shape[1]
+    if first == 0 and last == loading_counts.shape[0]:
+        picked = np.arange(_MOVES)
+    else:
+        picked = np.zeros(_MOVES, dtype=np.int64)
+    for start in range(0, moved_words.shape[0], _MOVES):
+        stop = min(start + _MOVES, moved_words.shape[0])
+        n = stop - start
+        if first > 0 or last < loading_counts.shape[0]:
+            n = _pick(moved_words[start:stop], first, last, picked)
+        _move(
+            moved_words[start:stop], moved_from[start:stop], moved_to[start:stop], picked[:n],
+            loading_counts, out_touched,
+        )  # fmt: skip
+
+
+@kernel()
+def _pick(moved_words, first, last, out_picked):
+    """Pick out moves of these words, without a branch that would be guessed wrong for half."""
+    n = np.uint64(0)
+    for m in range(moved_words.shape[0]):
+        out_picked[n] = m  # in any case, and kept if the word is one of these
+        n += np.uint64((moved_words[m] >= first) & (moved_words[m] < last))
+    return np.int64(n)
+
+
+@kernel()
+def _move(moved_words, moved_from, moved_to, picked, loading_counts, out_touched):
+    n_components = np.uint64(loading_counts.shape[1])
     flat = loading_counts.reshape(-1)
-    for m in range(n_moved):
-        to_come = min(m + _MOVES_AHEAD, n_moved - 1)
-        row = np.int64(moved_words[to_come]) * n_components
-        prefetch(flat, row + moved_from[to_come])
-        prefetch(flat, row + moved_to[to_come])
-        j = moved_words[m]
-        if first <= j < last:
-            loading_counts[j, moved_from[m]] -= 1
-            loading_counts[j, moved_to[m]] += 1
-            out_touched[j] = True
+    last = picked.shape[0] - 1
+    for at in range(picked.shape[0]):
+        m, to_come = np.uint64(picked[at]), np.uint64(picked[min(at + _MOVES_AHEAD, last)])
+        row = np.uint64(moved_words[to_come]) * n_components
+        prefetch(flat, row + np.uint64(moved_from[to_come]))
+        prefetch(flat, row + np.uint64(moved_to[to_come]))
+        row = np.uint64(moved_words[m]) * n_components
+        flat[row + np.uint64(moved_from[m])] -= 1
+        flat[row + np.uint64(moved_to[m])] += 1
+        out_touched[np.uint64(moved_words[m])] = True
 
 
 @kernel()

@@ -15,9 +15,10 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "draw_component", "draw_listed"]
+__all__ = ["GLANCE", "LANES", "draw_component", "draw_listed", "glance", "lowest"]
 
 LANES = 16
+GLANCE = 64  # numbers that are looked at together
 
 _FLOAT, _INT, _LONG = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 _FLOATS, _INTS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_INT, LANES)
@@ -183,6 +184,35 @@ def draw_listed(
         _REAL_PAIR, ends,
     )  # fmt: skip
     return signature, generate
+
+
+@intrinsic
+def glance(context, numbers, start):
+    """Tell which of 64 whole numbers from the flat element ``start`` on are not 0, by bits.
+
+    Same as reference.glance; the first number has the lowest bit.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(signature.args[0].dtype.bitwidth), GLANCE)
+        data = _data(context, builder, signature, arguments, 0)
+        place = _vector(builder, data, arguments[1], kind)
+        found = builder.load(place, align=kind.element.width // 8)
+        return builder.bitcast(
+            builder.icmp_unsigned("!=", found, ir.Constant(kind, [0] * GLANCE)), _LONG
+        )
+
+    return types.uint64(numbers, types.int64), generate
+
+
+@intrinsic
+def lowest(context, bits):
+    """Give the number of the lowest bit of a uint64 that is set. Same as reference.lowest."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
 
 
 def _changes(builder: Any, late: Any, late_weights: Any) -> list[tuple[Any, Any]]:

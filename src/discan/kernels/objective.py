@@ -6,12 +6,12 @@ import math
 import numpy as np
 
 from .compile import kernel
+from .lanes import GLANCE, glance, lowest
 from .special import log_rising
 
 __all__ = ["log_loadings"]
 
 _TABLE = 256  # counts below this are looked up
-_RUN = 8  # counts are looked at in runs of this many
 
 
 @kernel()
@@ -33,18 +33,16 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
         if j > 0 and gamma[j] != gamma[j - 1]:
             known = 0
         row = 0.0
-        start = 0
-        while start < n_components:
-            stop = min(start + _RUN, n_components)
-            found = loading_counts[j, start]
-            if stop - start == _RUN:  # most runs of many components are of zeros only
-                for k in range(start + 1, start + _RUN):
-                    found |= loading_counts[j, k]
-                stop = stop if found != 0 else start
-            for k in range(start, stop):
-                n = loading_counts[j, k]
-                if n == 0:
-                    continue
+        for start in range(0, n_components, GLANCE):
+            if start + GLANCE <= n_components:
+                bits = glance(loading_counts, j * n_components + start)
+            else:
+                bits = np.uint64(0)
+                for k in range(start, n_components):
+                    bits |= np.uint64(loading_counts[j, k] != 0) << np.uint64(k - start)
+            while bits != 0:  # most counts are zero, and cost nothing more
+                n = loading_counts[j, np.uint64(start) + lowest(bits)]
+                bits &= bits - np.uint64(1)
                 if n >= _TABLE:
                     row += log_rising(gamma[j], n)
                     continue
@@ -52,6 +50,5 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
                     table[known + 1] = table[known] + math.log(gamma[j] + known)
                     known += 1
                 row += table[n]
-            start += _RUN
         result += row
     return result

@@ -41,6 +41,7 @@ __all__ = [
     "frozen_sweep",
     "gibbs_split",
     "gibbs_sweep",
+    "glance",
     "index_words",
     "listed_sweep",
     "loading_geometry",
@@ -51,6 +52,7 @@ __all__ = [
     "log_loadings",
     "log_peaks",
     "log_rising",
+    "lowest",
     "move_counts",
     "move_totals",
     "renew_counts",
@@ -65,6 +67,7 @@ FLOOR = 1e-150  # of variational weights
 TINY = 1e-300  # of products of a loading and a score
 KEPT = 0.3  # of a plain step, at least, after a long stride
 FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
+GLANCE = 64  # numbers that are looked at together
 LANES = 16  # places that are added up side by side
 MANY = 2  # a count above so many times K is split by binomials, not token by token
 
@@ -802,6 +805,16 @@ def draw_component(weights, old, own, at):
     """Draw k by weights; ``old``, whose weight is ``own`` instead, comes first."""
     order = [k for k in _by_lanes(weights) if k != old]
     return [old, *order][_draw(at, [own, *weights[order]])]
+
+
+def glance(numbers, start):
+    """Tell which of 64 numbers from ``start`` on are not 0, by the bits of a number."""
+    return sum(1 << n for n in np.flatnonzero(numbers.ravel()[start : start + GLANCE]).tolist())
+
+
+def lowest(bits):
+    """Give the number of the lowest bit that is set."""
+    return (bits & -bits).bit_length() - 1
 
 
 def draw_listed(weights, spread, components, old, own, at):
