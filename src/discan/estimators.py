@@ -68,7 +68,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "auto" is the quickest to a good model: MAP; or, if there are fewer tokens than loadings
         (J K) or than three for each score (3 I K), or anything is to be learnt, "cvb0" (collapsed
         variational) or, below 200,000 tokens, a short collapsed chain from documents; variational
-        for the conditional model, and to learn from few counts that are not whole. ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
+        for the conditional model, and to learn from few counts that are not whole.
+        ``settings_["algorithm"]`` says which. Give an object to set options, e.g.
         ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
@@ -85,8 +86,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     init : {"auto", "random", "documents", "map"} or (K, J) array, default="auto"
         Where to start: at random; from the words of a few documents for each component and one
         pass over all; from there with ten cycles of MAP; or from given components. "auto" is
-        "documents" for "ml", "map" and "cvb0", "map" for the variational algorithm, which else ends in
-        poor optima, and "random" for the samplers unless ``Collapsed(start=...)`` says otherwise.
+        "documents" for "ml", "map" and "cvb0", "map" for the variational algorithm, which else
+        ends in poor optima, and "random" for the samplers unless ``Collapsed(start=...)`` says
+        otherwise.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5

@@ -147,6 +147,7 @@ class Run:
                 if stop:
                     self.reason = stop
                     break
+        self._rooms = []
         self.converged = self.converged or (plan.thin > 0 and self.cycle >= plan.n_cycles)
 
     def refresh(self) -> None:

@@ -136,8 +136,9 @@ def fit(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="[b]map[/b], [b]cvb0[/b] (collapsed variational), [b]variational[/b] and [b]ml[/b] "
-            "(maximum likelihood) optimise; [b]gibbs[/b] and [b]collapsed[/b] sample: slower, with uncertainty.",
+            help="[b]map[/b], [b]cvb0[/b] (collapsed variational), [b]variational[/b] and "
+            "[b]ml[/b] (maximum likelihood) optimise; [b]gibbs[/b] and [b]collapsed[/b] sample: "
+            "slower, with uncertainty.",
             autocompletion=algorithm_names, rich_help_panel=MODEL,
         ),
     ] = "auto",
