@@ -154,7 +154,7 @@ class CollapsedVariational(MAP):
         objective = np.empty(block.stop - block.start)
         prior, loadings = params.prior, params.loadings
         assert loadings is not None
-        out, steps, stride = loadings[:0], FOLD_IN_STEPS, 1.0
+        out, steps, stride = loadings[:0], FOLD_IN_STEPS, self.stride
         inverse = np.zeros((len(prior.totals), params.n_components), loadings.dtype)
         if score_sums is not None:
             inverse = _inverse(params, params.totals)
