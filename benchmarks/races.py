@@ -24,7 +24,6 @@ WARM_DOCUMENTS = 300
 QUALITY = {20: (5.0, (4000, 3800)), 100: (4.0, (3500, 3200)), 500: (4.0, (3300, 3000)),
            1000: (6.0, ())}  # fmt: skip
 SECONDS = {20: 30.0, 100: 60.0, 500: 150.0, 1000: 100.0}
-OWN_TARGETS = 0.6  # of these seconds, where a peer sets the targets and is never there too early
 LEARN_ALPHA = (2850,)
 # A peer that takes longer than the floor asks for, with this to spare, need not go on.
 SPARE = 1.5
@@ -168,8 +167,7 @@ def _quality(corpus: str, n_components: int, threads: int) -> Cell:
     return Cell(
         "quality", corpus, n_components, threads, tuple(rivals),
         (tools.ours("discan, default"),),
-        floor, SECONDS.get(n_components, 60.0) * (1.0 if corpus == "newsgroups" else OWN_TARGETS),
-        targets if corpus == "newsgroups" else (),
+        floor, SECONDS.get(n_components, 60.0), targets if corpus == "newsgroups" else (),
         repeats=3 if n_components <= 100 and corpus == "newsgroups" else 1,
     )  # fmt: skip
 

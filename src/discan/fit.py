@@ -204,11 +204,11 @@ class Run:
         """Take this run's state as the start of another; only for algorithms by expectation."""
         blocks = sorted(self.blocks, key=lambda block: block.start)
         scores = [
-            self.algorithm.read(self.params, self._table, block, self.states[block.index]).scores
+            self.algorithm.start_scores(self.params, self._table, block, self.states[block.index])
             for block in blocks
         ]
         counts = np.asarray(self.params.loading_counts)
-        return Start(counts, np.concatenate(scores).astype(counts.dtype))
+        return Start(counts, np.concatenate(scores).astype(counts.dtype, copy=False))
 
     # ---- one cycle ----
 

@@ -300,6 +300,10 @@ class Algorithm(ABC):
     def read(self, params: Params, table: ScoreTable, block: Block, state: Any) -> Posterior:
         """Report what the state says of the block's documents."""
 
+    def start_scores(self, params: Params, table: ScoreTable, block: Block, state: Any) -> Array:
+        """Scores of the block's documents for another run to start from, (n, K), any scale."""
+        return self.read(params, table, block, state).scores
+
     @abstractmethod
     def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
         """Report what the loadings, held fixed, say of new documents."""

@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
-from discan.algorithms.expectation import FOLD_IN_STEPS, ScoreState
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
+from discan.algorithms.expectation import FOLD_IN_STEPS, ScoreState, block_lengths
 from discan.algorithms.maximum_likelihood import MAP
 from discan.checks import number
 from discan.data.corpus import Block, Corpus
@@ -62,12 +62,12 @@ class CollapsedVariational(MAP):
     batch_entries: int = 2**13
     delay: float = 64.0
     decay: float = 0.6
-    stride: float = 1.7
+    stride: float = 1.8
 
     name = "collapsed-variational"
     short = "cvb0"
     monotone = False
-    documents_a_component = 4
+    documents_a_component = 3
     visits_a_lane = 6
 
     def __post_init__(self) -> None:
@@ -97,6 +97,29 @@ class CollapsedVariational(MAP):
         return 1.0 if self.online else self.stride
 
     # ---- a cycle ----
+
+    def init_state(
+        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
+    ) -> ScoreState:
+        """As every algorithm by expectation, but scores are taken in the precision they have."""
+        if start.scores is None:
+            return super().init_state(params, table, block, start, clock)
+        scores = start.scores[block.start : block.stop]
+        lengths = block_lengths(block)[:, None]
+        totals = np.maximum(scores.sum(axis=1, keepdims=True, dtype=np.float64), 1e-300)
+        shape = scores * (lengths / totals).astype(scores.dtype)
+        shape += table.rows(block.levels).shape
+        assert params.loadings is not None
+        return ScoreState(shape.astype(params.loadings.dtype, copy=False))
+
+    def start_scores(
+        self, params: Params, table: ScoreTable, block: Block, state: ScoreState
+    ) -> Array:
+        """The scores as they are: with many components a copy of them takes time."""
+        return np.divide(
+            state.score_shape, table.rows(block.levels).rate, dtype=state.score_shape.dtype,
+            casting="same_kind",
+        )  # fmt: skip
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """As MAP, and keep the totals, which a token is taken out of."""

@@ -19,7 +19,7 @@ from discan.kernels.variational import expect, expect_conditional
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
-__all__ = ["Expectation", "ScoreState"]
+__all__ = ["Expectation", "ScoreState", "block_lengths"]
 
 # A fold-in stops when a step moves less than this share of a document's words.
 FOLD_IN_TOLERANCE = 1e-7
@@ -244,16 +244,22 @@ class Expectation(Algorithm):
         return objective
 
 
-def _even_state(
-    params: Params, table: ScoreTable, block: Block, scores: Array | None = None
-) -> ScoreState:
-    rows = table.rows(block.levels)
-    n_components = table.shape.shape[1]
+def block_lengths(block: Block) -> Array:
+    """Sum of the counts of each of the block's documents, (n,)."""
     lengths = np.add.reduceat(
         np.append(block.counts[block.indptr[0] : block.indptr[-1]], 0).astype(np.float64),
         block.indptr[:-1] - block.indptr[0],
     )
     lengths[np.diff(block.indptr) == 0] = 0.0
+    return np.asarray(lengths)
+
+
+def _even_state(
+    params: Params, table: ScoreTable, block: Block, scores: Array | None = None
+) -> ScoreState:
+    rows = table.rows(block.levels)
+    n_components = table.shape.shape[1]
+    lengths = block_lengths(block)
     shares: Array = np.full((len(lengths), n_components), 1.0 / n_components)
     if scores is not None:
         chosen = scores[block.start : block.stop] + 1e-12
