@@ -98,3 +98,16 @@ def test_a_new_file_is_found_by_itself(name):
     package = importlib.import_module(name)
     for module in pkgutil.iter_modules(package.__path__):
         assert f"{name}.{module.name}" in sys.modules
+
+
+def test_kernels_with_reordered_sums_exist_once():
+    """A helper that is not inlined has two copies, whose sums may be in different orders."""
+    reordered = []
+    for found in pkgutil.iter_modules([str(SOURCE / "discan" / "kernels")]):
+        module = importlib.import_module(f"discan.kernels.{found.name}")
+        for name, value in vars(module).items():
+            options = getattr(value, "targetoptions", {})
+            if "reassoc" in (options.get("fastmath") or ()) and name.startswith("_"):
+                reordered.append((module.__name__, name, options.get("forceinline", False)))
+    assert len(reordered) >= 5
+    assert all(inlined for *_, inlined in reordered), reordered

@@ -21,7 +21,7 @@ from discan.kernels.collapsed_variational import (
     renew_counts,
     renew_loadings,
 )
-from discan.models import Model, ScoreTable
+from discan.models import ScoreTable
 from discan.typing import Array
 
 __all__ = ["CollapsedVariational"]
@@ -66,6 +66,7 @@ class CollapsedVariational(MAP):
 
     name = "collapsed-variational"
     short = "cvb0"
+    atoms = ", and expected counts are never zero"
     monotone = False
     documents_a_component = 3
     visits_a_lane = 6
@@ -74,16 +75,6 @@ class CollapsedVariational(MAP):
         """Check the options."""
         super().__post_init__()
         number("stride", self.stride, "at least 1 and less than 2", 1.0, np.nextafter(2.0, 1.0))
-
-    def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
-        """Refuse a model whose scores can be exactly zero."""
-        if model.flat() is not None:
-            return None
-        return (
-            f"{self.name} makes no sense for the {model.name} model: its scores have an atom at "
-            "zero, and expected counts are never zero; use algorithm='variational', 'gibbs' or "
-            "'collapsed', or model='gamma-poisson'"
-        )
 
     def opening(self, corpus: Corpus) -> Self:
         """One online pass of this algorithm, in larger steps the earlier."""

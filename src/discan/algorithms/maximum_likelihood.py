@@ -36,6 +36,7 @@ class MAP(Expectation):
 
     name = "maximum-a-posteriori"
     short = "map"
+    atoms = " that a point estimate ignores"
 
     def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
         """Refuse a model whose scores can be exactly zero."""
@@ -43,8 +44,8 @@ class MAP(Expectation):
             return None
         return (
             f"{self.name} makes no sense for the {model.name} model: its scores have an atom at "
-            "zero that a point estimate ignores; use algorithm='variational', 'gibbs' or "
-            "'collapsed', or model='gamma-poisson'"
+            f"zero{self.atoms}; use algorithm='variational', 'gibbs' or 'collapsed', or "
+            "model='gamma-poisson'"
         )
 
     def score_sums(

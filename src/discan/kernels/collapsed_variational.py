@@ -120,7 +120,7 @@ def expect_others(
                 steps_left = 1  # one more step records the answer
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _stride(added, score_shape, prior, stride, total):
     """Go ``stride`` times as far as a plain step would, and keep the total."""
     real = added.dtype.type

@@ -13,7 +13,9 @@ from numba.core import event
 __all__ = ["REORDER", "kernel"]
 
 # Sums inside one call may be re-associated for SIMD: the order is still fixed by the build, so the
-# same build gives the same bits. NaN and infinity keep their meaning.
+# same build gives the same bits. NaN and infinity keep their meaning. What other kernels call must
+# be inlined (``forceinline=True``): else there are two copies of it, alone and in its caller, whose
+# sums may be in another order, and which one runs depends on what was compiled and what was loaded.
 REORDER = {"reassoc", "contract", "nsz"}
 
 

@@ -309,7 +309,7 @@ def _empty_terms(shape, rate, present):
     return result
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _dot(weight, inverse):
     total = 0.0
     for k in range(weight.shape[0]):
@@ -317,7 +317,7 @@ def _dot(weight, inverse):
     return total
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _spread_draw(weight, inverse, old, left):
     """Find where the sum of d_k / N_k, that of ``old`` apart, passes ``left``."""
     n_components = weight.shape[0]

@@ -140,7 +140,7 @@ def _set_scores(a, inverse_rate, n, geometric_mean, out_scores):
             out_scores[k] = a[k] * inverse_rate[k]
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _sum_shares(document, tokens, weights, scores, out_added):
     """Sum w_j weights_jk / Z_j over the words of a document."""
     n_components = weights.shape[1]
@@ -157,7 +157,7 @@ def _sum_shares(document, tokens, weights, scores, out_added):
                 out_added[k] += share * weights[j, k]
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _move(a, prior, scores, added, n):
     """Set a_k to prior_k + s_k added_k; return the share of the total that this moved."""
     change = 0.0
@@ -190,7 +190,7 @@ def _choose(a, prior, n, geometric_mean, tolerance, out_active):
     return n_active
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _gather(document, weights, resting_scores, active, n_active, n_words, out_rest, out_columns):
     """Copy the weights of active components, a row for each; sum up what the others add to Z_j.
 
@@ -209,7 +209,7 @@ def _gather(document, weights, resting_scores, active, n_active, n_words, out_re
             out_columns[m, t] = 0.0
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _sum_columns(columns, n_active, n_words, tokens, rest, scores, shares, out_added):
     """Do what ``_sum_shares`` does, for active components and all words at once."""
     for t in range(n_words):
@@ -235,7 +235,7 @@ def _sum_columns(columns, n_active, n_words, tokens, rest, scores, shares, out_a
         out_added[m], out_added[m + 1], out_added[m + 2], out_added[m + 3] = sum0, sum1, sum2, sum3
 
 
-@kernel(fastmath=REORDER)
+@kernel(fastmath=REORDER, forceinline=True)
 def _stride(begun, old, new, prior, n, out_a):
     """Look ahead of two steps: begun + 2 r first + r^2 bend, r = |first| / |bend|."""
     squares = 0.0
