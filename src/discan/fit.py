@@ -245,8 +245,11 @@ class Run:
         n_lanes = min(len(blocks), self.algorithm.n_lanes(self.training, self.params.n_components))
         self.algorithm.begin_round(self.params, self._table, self.engine)
 
+        # dealt out beforehand: lanes on several threads must not take from one heap
+        rooms = [*self._rooms, *[None] * n_lanes]
+
         def lane(index: int) -> Stats:
-            stats = Stats(room=self._rooms.pop() if self._rooms else None)
+            stats = Stats(room=rooms[index])
             for block in blocks[index::n_lanes]:
                 self.algorithm.step(
                     self.params, self._table, block, self.states[block.index], clock, stats
