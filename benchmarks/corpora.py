@@ -35,7 +35,6 @@ __all__ = [
 SOURCES = {"newsgroups": "20news-bydate.tar.gz", "debian": "debian_descriptions.tsv.gz"}
 CACHE = Path(__file__).parent / ".cache"
 
-LONGEST_WORD = 40  # characters; a line with a longer one is an encoded attachment
 LARGEST_FAMILY = 200  # packages; a larger one ("python3") is a language, not a project
 HELD_OUT = 1000  # documents, at most a tenth
 
@@ -208,7 +207,7 @@ def synthetic(components: Any, n_documents: int, length: float, alpha: float, se
 
 
 def _newsgroups(archive: Path) -> Counts:
-    """Messages without headers, quotations and attachments."""
+    """Messages without headers and quotations."""
     texts = list(_messages(archive))
     held_out = np.zeros(len(texts), dtype=bool)
     held_out[np.random.default_rng(1).choice(len(texts), HELD_OUT, replace=False)] = True
@@ -221,11 +220,7 @@ def _messages(archive: Path) -> Iterator[str]:
             stream = tar.extractfile(member)
             if stream is not None:
                 body = stream.read().decode("latin-1").partition("\n\n")[2]
-                yield "\n".join(line for line in body.splitlines() if not _dropped(line))
-
-
-def _dropped(line: str) -> bool:
-    return bool(_QUOTED.match(line)) or max(map(len, line.split()), default=0) > LONGEST_WORD
+                yield "\n".join(line for line in body.splitlines() if not _QUOTED.match(line))
 
 
 def _debian(table: Path) -> Counts:
