@@ -10,13 +10,16 @@ from typing import Any
 import numba
 from numba.core import event
 
-__all__ = ["REORDER", "kernel"]
+__all__ = ["LEAF", "REORDER", "kernel"]
 
 # Sums inside one call may be re-associated for SIMD: the order is still fixed by the build, so the
 # same build gives the same bits. NaN and infinity keep their meaning. What other kernels call must
 # be inlined (``forceinline=True``): else there are two copies of it, alone and in its caller, whose
 # sums may be in another order, and which one runs depends on what was compiled and what was loaded.
 REORDER = {"reassoc", "contract", "nsz"}
+# For what an inner loop calls: inlined, and without counting references to its arrays, which costs
+# more than the work itself if there are many. It makes no arrays, so there is nothing to count.
+LEAF = {"forceinline": True, "_nrt": False}
 
 
 class Remark(event.Listener):

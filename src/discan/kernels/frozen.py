@@ -18,23 +18,23 @@ import math
 
 import numpy as np
 
-from .compile import REORDER, kernel
+from .compile import LEAF, REORDER, kernel
 from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
 from .memory import prefetch
-from .random import SWEEP, open_stream, to_uniform
+from .random import SWEEP, open_stream, uniforms
 
 __all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_totals"]
 
 # What a slot remembers: its document; where its tokens begin and end, and the next; the entry of
 # that token and how many tokens are left of it; the two components whose weights have changed; the
 # group of words that its spread is of; where its level begins in the tables of the scores.
-_DOCUMENT, _START, _END, _TOKEN, _ENTRY, _LEFT, _LOST, _GAINED, _GROUP, _LEVEL = range(10)
+_DOCUMENT, _START, _END, _TOKEN, _LOST, _GAINED, _LEVEL, _GROUP = range(8)
 
 # Tables of the scores and of the norms.
 _SHAPE, _SCALE, _EMPTY = range(3)
 _INVERSE, _WITHOUT, _NORM = range(3)
 
-_AHEAD = 2  # entries from the one at hand to the one that is fetched
+_AHEAD = 8  # tokens from the one at hand to the one whose counts are fetched
 _MOVES, _MOVES_AHEAD = 512, 8  # moves that are looked at together; from one to the one fetched
 _NUMBERS_A_LINE = 32  # of 16 bits in a cache line
 _CHUNK = 64  # components are summed in runs of this many
@@ -65,12 +65,14 @@ def _sweep(listed):
         width = (n_components + LANES - 1) // LANES * LANES
         scores = _score_tables(shape, rate, present)
         norms = _norm_tables(gamma_totals, totals, width)
+        nothing = _empty_terms(shape, rate, present)
+        first_token, token_words = _spell_out(indptr, words, counts, assignments.shape[0])
+        at = np.empty(assignments.shape[0], dtype=np.float32)
         # flat: places in them are worked out once
         shapes, scales = scores[_SHAPE].reshape(-1), scores[_SCALE].reshape(-1)
         empties = scores[_EMPTY].reshape(-1)
         inverse, without = norms[_INVERSE].reshape(-1), norms[_WITHOUT].reshape(-1)
         norm = norms[_NORM].reshape(-1)
-        nothing = _empty_terms(shape, rate, present)
         # lanes reach beyond the last row, so the end of the counts is read from a copy with room
         flat = loading_counts.reshape(-1)
         tail_start = max(0, flat.shape[0] - width)
@@ -80,13 +82,17 @@ def _sweep(listed):
         late = np.zeros((2, 2), dtype=np.float32)  # weights that are not yet put in
         spread = np.zeros(2)  # sum of d_k / N_k
         ends = np.empty((2, width), dtype=np.float32)
-        slots = np.zeros((2, 10), dtype=np.int64)
+        slots = np.zeros((2, _GROUP + 1), dtype=np.int64)
         slots[:, _DOCUMENT] = -1
-        streams = np.empty((2, 2), dtype=np.uint64)
         held = np.zeros(n_components, dtype=np.int32)
-        n_lines = (n_components + _NUMBERS_A_LINE - 1) // _NUMBERS_A_LINE
-        last_entry = words.shape[0] - 1
-        next_document, next_token, n_moved = 0, 0, 0
+        stream = np.empty(2, dtype=np.uint64)
+        given = (
+            token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
+            without, norm, n_components, flat, tail, tail_start, list_first, list_length,
+            list_components, list_shares, weight, ends, out_moved_words, out_moved_from,
+            out_moved_to,
+        )  # fmt: skip
+        next_document, n_moved = 0, 0
         while True:
             for s in range(2):
                 while slots[s, _TOKEN] == slots[s, _END]:
@@ -99,108 +105,139 @@ def _sweep(listed):
                     if next_document == levels.shape[0]:
                         slots[s, _DOCUMENT] = -1
                         break
-                    open_stream(streams[s], seed, SWEEP, cycle, first_document + next_document)
-                    next_token = _open(
-                        s, slots, weight, late, next_document, next_token, indptr, counts, levels,
-                        assignments, scores, held,
+                    open_stream(stream, seed, SWEEP, cycle, first_document + next_document)
+                    _open(
+                        s, slots, weight, late, next_document, first_token, levels, assignments,
+                        scores, held, stream, at,
                     )  # fmt: skip
                     next_document += 1
             n_first, n_second = slots[0, _END] - slots[0, _TOKEN], slots[1, _END] - slots[1, _TOKEN]
             if n_first + n_second == 0:
                 return n_moved
-            n_turns, first_slot, last_slot = min(n_first, n_second), 0, 2
-            if n_turns == 0:  # the last document is alone
-                n_turns = n_first + n_second
-                first_slot = int(n_first == 0)
-                last_slot = first_slot + 1
-            for turn in range(n_turns * (last_slot - first_slot)):
-                s = turn & 1 if last_slot - first_slot == 2 else first_slot
-                # unsigned: whether an index is negative is asked at every use, and costs a tenth
-                of_level = np.uint64(slots[s, _LEVEL])
-                t, x = slots[s, _ENTRY], slots[s, _TOKEN]
-                to_come = min(t + _AHEAD, last_entry)
-                j, ahead = np.uint64(words[np.uint64(t)]), np.uint64(words[np.uint64(to_come)])
-                g, prior = np.uint64(group_of_word[j]), np.float32(gamma[j])
-                of_group = g * np.uint64(width)
-                old = np.uint64(assignments[np.uint64(x)])
-                lost, gained = np.uint64(slots[s, _LOST]), np.uint64(slots[s, _GAINED])
-                late_weights = (late[s, 0], late[s, 1])
-                before = weight[s, old]
-                before = late_weights[0] if old == lost else before
-                before = late_weights[1] if old == gained else before
-                after = _one_less(
-                    before, shapes[of_level + old], scales[of_level + old], empties[of_level + old]
-                )
-                streams[s, 0] += streams[s, 1]
-                at = np.float32(to_uniform(streams[s, 0]))
-                if listed:
-                    first = np.uint64(list_first[j])
-                    prefetch(list_components, list_first[ahead])
-                    prefetch(list_shares, list_first[ahead])
-                    prefetch(list_shares, list_first[ahead] + LANES)
-                    if np.int64(g) != slots[s, _GROUP]:
-                        weight[s, lost], weight[s, gained] = late_weights
-                        slots[s, _GROUP] = g
-                        spread[s] = _dot(weight[s], norms[_INVERSE, g])
-                    rest = prior * np.float32(
-                        spread[s] - np.float64(before * inverse[of_group + old])
-                    )
-                    place, beyond = draw_listed(
-                        s, weight, list_components, list_shares, first,
-                        np.int64(list_length[j] + LANES - 1) // LANES, old,
-                        after * without[of_group + old], norm[of_group + old], prior, rest, at,
-                        (lost, gained), late_weights, ends,
-                    )  # fmt: skip
-                    weight[s, lost], weight[s, gained] = late_weights
-                    if beyond < np.float32(0.0):
-                        place = min(place, np.int64(list_length[j]) - 1)
-                        new = np.uint64(list_components[first + np.uint64(max(place, 0))])
-                        new = new if place >= 0 else old
-                    else:
-                        left = beyond / prior
-                        new = np.uint64(_spread_draw(weight[s], norms[_INVERSE, g], old, left))
-                else:
-                    offset = j * np.uint64(n_components)
-                    for line in range(n_lines):
-                        row = np.int64(ahead) * n_components
-                        prefetch(flat, row + line * _NUMBERS_A_LINE)
-                    own = prior + np.float32(flat[offset + old]) - np.float32(1.0)
-                    own *= after * without[of_group + old]
-                    if np.int64(offset) < tail_start:
-                        new = draw_component(
-                            s, weight, inverse, of_group, flat, offset, prior, width // LANES,
-                            old, own, at, (lost, gained), late_weights, ends,
-                        )  # fmt: skip
-                    else:
-                        new = draw_component(
-                            s, weight, inverse, of_group, tail, np.int64(offset) - tail_start,
-                            prior, width // LANES, old, own, at, (lost, gained), late_weights,
-                            ends,
-                        )  # fmt: skip
-                    new = np.uint64(min(new, n_components - 1))
-                alone = weight[s, new]  # without the token
-                alone = after if new == old else alone
-                joined = _one_more(
-                    alone, shapes[of_level + new], scales[of_level + new], empties[of_level + new]
-                )
-                slots[s, _LOST], slots[s, _GAINED] = old, new
-                late[s, 0], late[s, 1] = after, joined
-                if listed:
-                    spread[s] += np.float64((after - before) * inverse[of_group + old])
-                    spread[s] += np.float64((joined - alone) * inverse[of_group + new])
-                # written down in any case, and kept if it is a move
-                out_moved_words[np.uint64(n_moved)] = j
-                out_moved_from[np.uint64(n_moved)] = old
-                out_moved_to[np.uint64(n_moved)] = new
-                n_moved += np.int64(new != old)
-                assignments[np.uint64(x)] = new
-                left = slots[s, _LEFT] - 1
-                ended = np.int64(left == 0)
-                slots[s, _TOKEN] = x + 1
-                slots[s, _ENTRY] = t + ended
-                slots[s, _LEFT] = left + ended * np.int64(counts[np.uint64(min(t + 1, last_entry))])
+            first, second = _take(0, slots, late, spread), _take(1, slots, late, spread)
+            for _ in range(min(n_first, n_second)):
+                first, n_moved = _redraw(listed, 0, first, n_moved, given)
+                second, n_moved = _redraw(listed, 1, second, n_moved, given)
+            _put(0, first, slots, late, spread)
+            _put(1, second, slots, late, spread)
+            if min(n_first, n_second) == 0:  # the last document is alone
+                s = int(n_first == 0)
+                alone = _take(s, slots, late, spread)
+                for _ in range(n_first + n_second):
+                    alone, n_moved = _redraw(listed, s, alone, n_moved, given)
+                _put(s, alone, slots, late, spread)
 
     return sweep
+
+
+# ---- one token ----
+
+
+@kernel(**LEAF)
+def _take(s, slots, late, spread):
+    """Take from a slot what changes from token to token; it is in registers then."""
+    return (
+        np.uint64(slots[s, _TOKEN]), np.uint64(slots[s, _LOST]), np.uint64(slots[s, _GAINED]),
+        late[s, 0], late[s, 1], np.uint64(slots[s, _LEVEL]), slots[s, _GROUP], spread[s],
+    )  # fmt: skip
+
+
+@kernel(**LEAF)
+def _put(s, state, slots, late, spread):
+    """Put it back."""
+    token, lost, gained, late[s, 0], late[s, 1], _, slots[s, _GROUP], spread[s] = state
+    slots[s, _TOKEN], slots[s, _LOST], slots[s, _GAINED] = token, lost, gained
+
+
+@kernel(fastmath=REORDER, **LEAF)
+def _redraw(listed, s, state, n_moved, given):
+    """Redraw the next token of a slot; return what to know for the one after, and the moves.
+
+    Indices are unsigned: whether one is negative is asked at every use, and costs a tenth.
+    """
+    (
+        token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
+        without, norm, n_components, flat, tail, tail_start, list_first, list_length,
+        list_components, list_shares, weight, ends, out_moved_words, out_moved_from, out_moved_to,
+    ) = given  # fmt: skip
+    x, lost, gained, late_lost, late_gained, of_level, group, spread = state
+    late, late_weights = (lost, gained), (late_lost, late_gained)
+    width = weight.shape[1]
+    j, ahead = np.uint64(token_words[x]), np.uint64(token_words[x + np.uint64(_AHEAD)])
+    prior, g = np.float32(gamma[j]), np.int64(group_of_word[j])
+    of_group = np.uint64(g) * np.uint64(width)
+    old = np.uint64(assignments[x])
+    before = weight[s, old]
+    before = late_lost if old == lost else before
+    before = late_gained if old == gained else before
+    after = _one_less(
+        before, shapes[of_level + old], scales[of_level + old], empties[of_level + old]
+    )
+    if listed:
+        first, to_come = np.uint64(list_first[j]), np.uint64(list_first[ahead])
+        prefetch(list_components, to_come)
+        prefetch(list_shares, to_come)
+        prefetch(list_shares, to_come + np.uint64(LANES))
+        if g != group:
+            weight[s, lost], weight[s, gained] = late_weights
+            group = g
+            spread = _dot(s, weight, of_group, inverse)
+        rest = prior * np.float32(spread - np.float64(before * inverse[of_group + old]))
+        length = np.int64(list_length[j])
+        place, beyond = draw_listed(
+            s, weight, list_components, list_shares, first, (length + LANES - 1) // LANES, old,
+            after * without[of_group + old], norm[of_group + old], prior, rest, at[x], late,
+            late_weights, ends,
+        )  # fmt: skip
+        weight[s, lost], weight[s, gained] = late_weights
+        if beyond < np.float32(0.0):
+            new = np.uint64(list_components[first + np.uint64(max(min(place, length - 1), 0))])
+            new = new if place >= 0 else old
+        else:
+            new = _spread_draw(s, weight, of_group, inverse, old, beyond / prior)
+    else:
+        offset, to_come = j * np.uint64(n_components), ahead * np.uint64(n_components)
+        for line in range(0, n_components, _NUMBERS_A_LINE):
+            prefetch(flat, to_come + np.uint64(line))
+        own = prior + np.float32(flat[offset + old]) - np.float32(1.0)
+        own *= after * without[of_group + old]
+        new = draw_component(
+            s, weight, inverse, of_group, flat, offset, tail, tail_start, prior, width // LANES,
+            old, own, at[x], late, late_weights, ends,
+        )  # fmt: skip
+        new = np.uint64(min(new, n_components - 1))
+    alone = weight[s, new]  # without the token
+    alone = after if new == old else alone
+    joined = _one_more(
+        alone, shapes[of_level + new], scales[of_level + new], empties[of_level + new]
+    )
+    if listed:
+        spread += np.float64((after - before) * inverse[of_group + old])
+        spread += np.float64((joined - alone) * inverse[of_group + new])
+    # written down in any case, and kept if it is a move
+    m = np.uint64(n_moved)
+    out_moved_words[m], out_moved_from[m], out_moved_to[m] = j, old, new
+    assignments[x] = new
+    state = x + np.uint64(1), old, new, after, joined, of_level, group, spread
+    return state, n_moved + np.int64(new != old)
+
+
+@kernel()
+def _spell_out(indptr, words, counts, n_tokens):
+    """Say where the tokens of each document begin, and of what word every token is."""
+    n_documents = indptr.shape[0] - 1
+    first_token = np.empty(n_documents + 1, dtype=np.int64)
+    token_words = np.zeros(n_tokens + _AHEAD, dtype=np.int32)  # with room to look ahead
+    x = 0
+    for i in range(n_documents):
+        first_token[i] = x
+        for t in range(indptr[i], indptr[i + 1]):
+            token_words[x] = token_words[x + 1] = words[t]  # few have more than two tokens
+            for more in range(2, counts[t]):
+                token_words[x + more] = words[t]
+            x += counts[t]
+    first_token[n_documents] = x
+    return first_token, token_words
 
 
 # ---- weights of a document ----
@@ -230,14 +267,14 @@ def _norm_tables(gamma_totals, totals, width):
     return result
 
 
-@kernel(forceinline=True)
+@kernel(**LEAF)
 def _one_less(weight, shape, scale, empty):
     """Weight of a component that loses a token; with one token its weight is (1 + shape) scale."""
     less = weight - scale
     return empty if weight < (np.float32(1.5) + shape) * scale else less
 
 
-@kernel(forceinline=True)
+@kernel(**LEAF)
 def _one_more(weight, shape, scale, empty):
     """Weight of a component that gains a token."""
     more, first = weight + scale, (np.float32(1.0) + shape) * scale
@@ -246,30 +283,27 @@ def _one_more(weight, shape, scale, empty):
 
 @kernel()
 def _open(
-    s, slots, weight, late, document, token, indptr, counts, levels, assignments, scores,
-    held,
+    s, slots, weight, late, document, first_token, levels, assignments, scores, held, stream,
+    out_uniforms,
 ):  # fmt: skip
-    """Take a document into a slot; return where the tokens of the next one begin."""
+    """Take a document into a slot, and draw the numbers for its tokens."""
     n_components = held.shape[0]
     level = levels[document]
     if slots[s, _DOCUMENT] < 0 or levels[slots[s, _DOCUMENT]] != level:
         weight[s, :n_components] = scores[_EMPTY, level]
+    start, end = first_token[document], first_token[document + 1]
     slots[s, _DOCUMENT], slots[s, _LEVEL] = document, level * n_components
-    slots[s, _START] = slots[s, _TOKEN] = token
-    for t in range(indptr[document], indptr[document + 1]):
-        token += counts[t]
-    slots[s, _END] = token
-    first = min(indptr[document], counts.shape[0] - 1)
-    slots[s, _ENTRY], slots[s, _LEFT], slots[s, _GROUP] = first, counts[first], -1
-    for x in range(slots[s, _START], token):
+    slots[s, _START], slots[s, _TOKEN], slots[s, _END] = start, start, end
+    for x in range(start, end):
         k = np.uint64(assignments[x])
         held[k] += 1  # the last token of a component leaves the weight of all
         weight[s, k] = (np.float32(held[k]) + scores[_SHAPE, level, k]) * scores[_SCALE, level, k]
-    for x in range(slots[s, _START], token):
+    for x in range(start, end):
         held[np.uint64(assignments[x])] = 0
-    slots[s, _LOST] = slots[s, _GAINED] = 0  # no change yet
+    # no change yet, and no spread
+    slots[s, _LOST], slots[s, _GAINED], slots[s, _GROUP] = 0, 0, -1
     late[s, 0] = late[s, 1] = weight[s, 0]
-    return token
+    uniforms(stream, end - start, out_uniforms[start:end])
 
 
 @kernel()
@@ -309,37 +343,37 @@ def _empty_terms(shape, rate, present):
     return result
 
 
-@kernel(fastmath=REORDER, forceinline=True)
-def _dot(weight, inverse):
+@kernel(fastmath=REORDER, **LEAF)
+def _dot(s, weight, first, inverse):
     total = 0.0
-    for k in range(weight.shape[0]):
-        total += np.float64(weight[k] * inverse[k])
+    for k in range(np.uint64(weight.shape[1])):
+        total += np.float64(weight[s, k] * inverse[first + k])
     return total
 
 
-@kernel(fastmath=REORDER, forceinline=True)
-def _spread_draw(weight, inverse, old, left):
+@kernel(fastmath=REORDER, **LEAF)
+def _spread_draw(s, weight, first, inverse, old, left):
     """Find where the sum of d_k / N_k, that of ``old`` apart, passes ``left``."""
-    n_components = weight.shape[0]
-    own = weight[old]
-    weight[old] = np.float32(0.0)
-    at = 0
-    while at + _CHUNK < n_components:
+    n_components = np.uint64(weight.shape[1])
+    own = weight[s, old]
+    weight[s, old] = np.float32(0.0)
+    at = np.uint64(0)
+    while at + np.uint64(_CHUNK) < n_components:
         total = np.float32(0.0)
-        for k in range(at, at + _CHUNK):
-            total += weight[k] * inverse[k]
+        for k in range(at, at + np.uint64(_CHUNK)):
+            total += weight[s, k] * inverse[first + k]
         if left < total:
             break
         left -= total
-        at += _CHUNK
+        at += np.uint64(_CHUNK)
     found = at
     for k in range(at, n_components):
-        if inverse[k] > 0.0:  # the row is longer than there are components
+        if inverse[first + k] > 0.0:  # the row is longer than there are components
             found = k
-        left -= weight[k] * inverse[k]
+        left -= weight[s, k] * inverse[first + k]
         if left < np.float32(0.0):
             break
-    weight[old] = own
+    weight[s, old] = own
     return found
 
 

@@ -28,8 +28,8 @@ _ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)
 
 @intrinsic
 def draw_component(
-    context, slot, weights, factors, first_factor, counts, offset, prior, n_steps, old, own, at,
-    late, late_weights, ends,
+    context, slot, weights, factors, first_factor, counts, offset, tail, tail_start, prior, n_steps,
+    old, own, at, late, late_weights, ends,
 ):  # fmt: skip
     """Draw k with probability proportional to weights[k] factors[k] (counts[offset + k] + prior).
 
@@ -44,7 +44,9 @@ def draw_component(
     factors : array of float32
         16 n_steps are read from the flat element ``first_factor`` on.
     counts : array of integers
-        16 n_steps can be read from the flat element ``offset`` on.
+        16 n_steps are read from the flat element ``offset`` on.
+    tail : array of integers
+        What is read instead from the flat element ``tail_start`` of the counts on.
     prior, own : float32
     at : float32
         Uniform in (0, 1).
@@ -61,15 +63,19 @@ def draw_component(
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        slot, _, _, first_factor, _, offset, prior, n_steps, old, own, at, late, late_weights, _ = (
-            arguments
-        )
-        weights, factors, counts, ends = (
-            _data(context, builder, signature, arguments, n) for n in (1, 2, 4, 13)
+        slot, first_factor, offset, tail_start = (arguments[n] for n in (0, 3, 5, 7))
+        prior, n_steps, old, own, at, late, late_weights = arguments[8:15]
+        weights, factors, counts, tail, ends = (
+            _data(context, builder, signature, arguments, n) for n in (1, 2, 4, 6, 15)
         )
         start = builder.mul(slot, builder.mul(n_steps, _LONG(LANES)))
         weights, ends = builder.gep(weights, [start]), builder.gep(ends, [start])
-        factors, row = builder.gep(factors, [first_factor]), builder.gep(counts, [offset])
+        factors = builder.gep(factors, [first_factor])
+        row = builder.select(
+            builder.icmp_signed("<", offset, tail_start),
+            builder.gep(counts, [offset]),
+            builder.gep(tail, [builder.sub(offset, tail_start)]),
+        )
         priors = _spread(builder, prior, _FLOATS)
         excluded = _spread_component(builder, old)
         changes = _changes(builder, late, late_weights)
@@ -98,7 +104,7 @@ def draw_component(
 
     long, real = types.int64, types.float32
     signature = long(
-        long, weights, factors, long, counts, long, real, long, long, real, real, _PAIR,
+        long, weights, factors, long, counts, long, tail, long, real, long, long, real, real, _PAIR,
         _REAL_PAIR, ends,
     )  # fmt: skip
     return signature, generate
@@ -156,7 +162,12 @@ def draw_listed(
             start = builder.mul(step, _LONG(LANES))
             component = _load_numbers(builder, signature.args[2].dtype, components, start)
             share = builder.load(_vector(builder, shares, start, _FLOATS), align=4)
-            weight = _changed(builder, _gather(builder, weights, component), component, changes)
+            weight = _changed(
+                builder,
+                _gather(builder, weights, builder.gep(components, [start])),
+                component,
+                changes,
+            )
             itself = builder.icmp_signed("==", component, excluded)
             weight = builder.select(itself, _ZEROS, builder.fmul(weight, share))
             sums = builder.fadd(sums, weight)
@@ -317,10 +328,13 @@ def _load_numbers(builder: Any, dtype: Any, start: Any, at: Any) -> Any:
 
 
 def _gather(builder: Any, start: Any, places: Any) -> Any:
-    """Load sixteen floats, one by one: machines' own gathering is no faster."""
+    """Load sixteen floats, one by one: machines' own gathering is no faster.
+
+    The places are loaded one by one, too: taking them out of a vector is slower.
+    """
     result = ir.Constant(_FLOATS, ir.Undefined)
     for lane in range(LANES):
-        place = builder.zext(builder.extract_element(places, _INT(lane)), _LONG)
+        place = builder.zext(builder.load(builder.gep(places, [_INT(lane)])), _LONG)
         value = builder.load(builder.gep(start, [place]))
         result = builder.insert_element(result, value, _INT(lane))
     return result
