@@ -165,6 +165,8 @@ def _redraw(listed, s, state, n_moved, given):
     width = weight.shape[1]
     j, ahead = np.uint64(token_words[x]), np.uint64(token_words[x + np.uint64(_AHEAD)])
     prior, g = np.float32(gamma[j]), np.int64(group_of_word[j])
+    prefetch(gamma, ahead)
+    prefetch(group_of_word, ahead)
     of_group = np.uint64(g) * np.uint64(width)
     old = np.uint64(assignments[x])
     before = weight[s, old]
