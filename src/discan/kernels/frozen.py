@@ -21,7 +21,7 @@ import numpy as np
 from .compile import LEAF, REORDER, kernel
 from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
 from .memory import prefetch
-from .random import SWEEP, open_stream, uniforms
+from .random import SWEEP, open_stream, to_uniform
 
 __all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_totals"]
 
@@ -77,13 +77,14 @@ def _sweep(listed):
         flat = loading_counts.reshape(-1)
         tail_start = max(0, flat.shape[0] - width)
         tail = np.zeros(2 * width, dtype=loading_counts.dtype)
-        tail[: flat.shape[0] - tail_start] = flat[tail_start:]
+        for place in range(tail_start, flat.shape[0]):
+            tail[place - tail_start] = flat[place]
         weight = np.zeros((2, width), dtype=np.float32)  # d_k of the document in each slot
         late = np.zeros((2, 2), dtype=np.float32)  # weights that are not yet put in
         spread = np.zeros(2)  # sum of d_k / N_k
         ends = np.empty((2, width), dtype=np.float32)
         slots = np.zeros((2, _GROUP + 1), dtype=np.int64)
-        slots[:, _DOCUMENT] = -1
+        slots[0, _DOCUMENT] = slots[1, _DOCUMENT] = -1
         held = np.zeros(n_components, dtype=np.int32)
         stream = np.empty(2, dtype=np.uint64)
         given = (
@@ -92,7 +93,9 @@ def _sweep(listed):
             list_components, list_shares, weight, ends, out_moved_words, out_moved_from,
             out_moved_to,
         )  # fmt: skip
-        next_document, n_moved = 0, 0
+        # not literals, for each of which what is called would be compiled anew
+        one, other = np.int64(0), np.int64(1)
+        next_document, n_moved = np.int64(0), np.int64(0)
         while True:
             for s in range(2):
                 while slots[s, _TOKEN] == slots[s, _END]:
@@ -114,12 +117,12 @@ def _sweep(listed):
             n_first, n_second = slots[0, _END] - slots[0, _TOKEN], slots[1, _END] - slots[1, _TOKEN]
             if n_first + n_second == 0:
                 return n_moved
-            first, second = _take(0, slots, late, spread), _take(1, slots, late, spread)
+            first, second = _take(one, slots, late, spread), _take(other, slots, late, spread)
             for _ in range(min(n_first, n_second)):
-                first, n_moved = _redraw(listed, 0, first, n_moved, given)
-                second, n_moved = _redraw(listed, 1, second, n_moved, given)
-            _put(0, first, slots, late, spread)
-            _put(1, second, slots, late, spread)
+                first, n_moved = _redraw(listed, one, first, n_moved, given)
+                second, n_moved = _redraw(listed, other, second, n_moved, given)
+            _put(one, first, slots, late, spread)
+            _put(other, second, slots, late, spread)
             if min(n_first, n_second) == 0:  # the last document is alone
                 s = int(n_first == 0)
                 alone = _take(s, slots, late, spread)
@@ -248,10 +251,13 @@ def _spell_out(indptr, words, counts, n_tokens):
 @kernel()
 def _score_tables(shape, rate, present):
     """What weights are made of: d_k = (c_k + shape) scale, or empty if c_k = 0; (3, T, K)."""
-    result = np.empty((3, *shape.shape), dtype=np.float32)
-    result[_SHAPE] = shape
-    result[_SCALE] = 1.0 / rate
-    result[_EMPTY] = shape * present / rate
+    n_levels, n_components = shape.shape
+    result = np.empty((3, n_levels, n_components), dtype=np.float32)
+    for level in range(n_levels):
+        for k in range(n_components):
+            result[_SHAPE, level, k] = shape[level, k]
+            result[_SCALE, level, k] = 1.0 / rate[level, k]
+            result[_EMPTY, level, k] = shape[level, k] * present[level, k] / rate[level, k]
     return result
 
 
@@ -292,7 +298,8 @@ def _open(
     n_components = held.shape[0]
     level = levels[document]
     if slots[s, _DOCUMENT] < 0 or levels[slots[s, _DOCUMENT]] != level:
-        weight[s, :n_components] = scores[_EMPTY, level]
+        for k in range(n_components):
+            weight[s, k] = scores[_EMPTY, level, k]
     start, end = first_token[document], first_token[document + 1]
     slots[s, _DOCUMENT], slots[s, _LEVEL] = document, level * n_components
     slots[s, _START], slots[s, _TOKEN], slots[s, _END] = start, start, end
@@ -305,7 +312,8 @@ def _open(
     # no change yet, and no spread
     slots[s, _LOST], slots[s, _GAINED], slots[s, _GROUP] = 0, 0, -1
     late[s, 0] = late[s, 1] = weight[s, 0]
-    uniforms(stream, end - start, out_uniforms[start:end])
+    for x in range(start, end):
+        out_uniforms[x] = to_uniform(stream[0] + np.uint64(x - start + 1) * stream[1])
 
 
 @kernel()
