@@ -25,8 +25,9 @@ from discan.typing import Array
 
 __all__ = ["Averages", "SampledDocuments"]
 
-# From this many loadings on, their variances are kept in single precision.
+# From this many loadings on, their variances are kept in single precision, and so are their means.
 SINGLE_FROM = 2**17
+SINGLE_MEANS_FROM = 2**17
 
 
 @dataclass(frozen=True)
@@ -238,8 +239,9 @@ class Averages:
             block.index: CountSums.none(block, corpus.lengths, params, absence) for block in blocks
         }
         shape = (corpus.n_words, params.n_components)
-        self._loadings = np.zeros(shape)
-        large = corpus.n_words * params.n_components >= SINGLE_FROM
+        single = shape[0] * shape[1] >= SINGLE_MEANS_FROM and _fit_single(corpus, params)
+        self._loadings = np.zeros(shape, dtype=np.float32 if single else np.float64)
+        large = shape[0] * shape[1] >= SINGLE_FROM
         self._variance = np.zeros(shape, dtype=np.float32 if large else np.float64)
         self._lent = False  # whether a result reads the two, so that they must stay as they are
         self._hyper: dict[str, Array] = {}
@@ -356,7 +358,7 @@ class Averages:
         return self._variance
 
     def inference_params(self, params: Params) -> Params:
-        """Parameters for new documents: posterior means."""
+        """Parameters for new documents: posterior means, in the precision that they are kept in."""
         hyper = {name: value / self.n_draws for name, value in self._hyper.items()}
         gamma = hyper.pop("gamma")
         self._lent = True
@@ -369,6 +371,13 @@ class Averages:
 
 
 _SPARSE = ("indptr", "components", "sums", "moments")
+
+
+def _fit_single(corpus: Corpus, params: Params) -> bool:
+    """Whether no mean can be too small for single precision."""
+    prior = params.prior
+    least = prior.gamma.min() / (prior.totals.max() + corpus.n_tokens)
+    return bool(least >= np.finfo(np.float32).tiny)
 
 
 def _sd(mean: Array, mean_square: Array) -> Array:

@@ -237,7 +237,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def save(self, path: Any) -> None:
         """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         save(self, path)
 
     @classmethod
@@ -281,7 +281,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @cached_property
     def components_(self) -> Array:  # noqa: D102
-        return self._loadings.T.copy()
+        if self._kept.dtype == np.float64:
+            return self._kept.T.copy()
+        return self._params.prior.widen(self._kept, order="F").T
 
     @cached_property
     def component_counts_(self) -> Array:  # noqa: D102
@@ -329,7 +331,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def prob_absent(self, X: Any) -> Array:
         """P(l = 0 | w) of each document and component, (I, K); for the conditional model."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         if self.rho_ is None:
             raise InputError(
                 "only the conditional model can tell that a component is absent; fit with "
@@ -348,7 +350,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             short documents, with few ways to split their tokens, are summed exactly.
             "bound": the variational lower bound, deterministic, never above the true value.
         """
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         if not np.all(np.asarray(self.alpha_) > 0):
             raise InputError(
                 "maximum likelihood has no prior of the scores, so a document has no probability; "
@@ -366,11 +368,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A fixed half of each document's tokens gives its proportions; the other half is scored. The
         perplexity is ``exp(-score)``.
         """
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         corpus = self._countable(X)
         with self._threads() as engine:
             total, tokens = completion(
-                self.algorithm_, self._params, self._loadings, corpus, engine,
+                self.algorithm_, self._inference, self._loadings, corpus, engine,
                 self._inference_seed(),
             ).sum(axis=1)  # fmt: skip
         return float(total / tokens)
@@ -381,7 +383,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         For "dm" the scores are proportions: each group's row then sums to 1, the expected share of
         its tokens.
         """
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         scores = check_array(X, ensure_min_samples=0)
         n_components = self._params.n_components
         if scores.shape[1] != n_components:
@@ -425,7 +427,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def group_words(self, group: Any) -> Array:
         """Names of a group's columns, or their numbers if they have none, (J_g,)."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         columns = columns_of(self._layout, find_group(self._layout, group))
         names = self._layout.word_names
         return columns if names is None else np.array([names[j] for j in columns], dtype=object)
@@ -456,7 +458,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def components_frame(self, library: str = "pandas") -> Any:
         """The components as a data frame, a row a word and a column a component."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         return frame(
             library, self.components_.T, self.get_feature_names_out(),
             "word", self._layout.word_names,
@@ -542,7 +544,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _set_params(self, params: Params, loadings: Array, layout: Layout) -> None:
         self._params = params
-        self._loadings = np.ascontiguousarray(loadings)
+        self._kept = np.ascontiguousarray(loadings)
+        self.__dict__.pop("_loadings", None)  # of an earlier fit
         self._layout = layout
         values = params.model.values()
         self.alpha_ = values.get("alpha")
@@ -550,12 +553,24 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.rho_ = values.get("rho")
         self.gamma_ = params.prior.gamma
 
+    @cached_property
+    def _loadings(self) -> Array:
+        """Loadings in double precision, (J, K); many means of a chain are kept in single."""
+        single = self._kept.dtype == np.float32
+        return self._params.prior.widen(self._kept) if single else self._kept
+
+    @property
+    def _inference(self) -> Params:
+        """Parameters as inference reads them; a sampler's loadings are those of the result."""
+        sampled = self.algorithm_.whole_counts
+        return replace(self._params, loadings=self._loadings) if sampled else self._params
+
     def _infer(self, X: Any) -> Posterior:
         return self._posterior(self._countable_when_fitted(X))
 
     def _posterior(self, corpus: Corpus) -> Posterior:
         with self._threads() as engine:
-            return infer(self.algorithm_, self._params, corpus, engine, self._inference_seed())
+            return infer(self.algorithm_, self._inference, corpus, engine, self._inference_seed())
 
     def _fill(self, corpus: Corpus, totals: Any = None) -> Filled:
         normalised = self._params.model.normalised
@@ -580,7 +595,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return filled
 
     def _countable_when_fitted(self, X: Any) -> Corpus:
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         return self._countable(X)
 
     def _countable(self, X: Any) -> Corpus:

@@ -44,7 +44,7 @@ def save(estimator: Any, path: str | os.PathLike[str], outer: Any = None) -> Pat
         arrays[f"model.{name}"] = value
     arrays["gamma"] = params.prior.gamma
     arrays["inference_loadings"] = params.loadings
-    arrays["loadings"] = estimator._loadings
+    arrays["loadings"] = estimator._kept
     arrays["group_of_word"] = layout.group_of_word
     arrays["group_totals"] = estimator.group_totals_
     for name in _ARRAYS:

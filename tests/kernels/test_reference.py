@@ -985,9 +985,10 @@ def test_add_counts(K, dtype, rows, normalised):
 
 
 @SIZES
-def test_average_loadings(K):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_average_loadings(K, dtype):
     block = make_block(K)
-    mean, spread = np.zeros((2, block.n_words, K))
+    mean, spread = np.zeros((2, block.n_words, K), dtype=dtype)
     expected = mean, spread
     for n_draws in (1, 2, 3):
         rng = np.random.default_rng(n_draws)
@@ -996,8 +997,10 @@ def test_average_loadings(K):
         given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
         expected = reference.average_loadings(*given, *expected)
         averages.average_loadings(*given, mean, spread)
-    close(mean, expected[0])
-    close(spread, expected[1])
+    assert (mean.dtype, spread.dtype) == (expected[0].dtype, expected[1].dtype) == (dtype, dtype)
+    near = {} if dtype == np.float64 else {"rtol": 3e-7}  # a last digit of single precision
+    close(mean, expected[0], **near)
+    close(spread, expected[1], **near)
 
 
 @SIZES

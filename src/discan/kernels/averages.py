@@ -84,7 +84,8 @@ def average_loadings(
 
     Same as reference.average_loadings. Given counts n_jk the loadings have the mean
     x = (gamma_j + n_jk) / t, t = Gamma_g + n_gk, and the variance x (1 - x) / (t + 1); the variance
-    of x over draws is averaged from differences (Welford), so that no digits cancel.
+    of x over draws is averaged from differences (Welford), so that no digits cancel. Both may be in
+    single precision: all is worked out in double, and rounded when it is put down.
     """
     share = 1.0 / n_draws
     for j in range(loading_counts.shape[0]):
@@ -93,6 +94,7 @@ def average_loadings(
             t = gamma_totals[g] + totals[g, k]
             x = (gamma[j] + loading_counts[j, k]) / t
             step = x - mean[j, k]
-            mean[j, k] += step * share
-            square = step * (x - mean[j, k]) + x * (1.0 - x) / (t + 1.0)
+            new = mean[j, k] + step * share
+            mean[j, k] = new
+            square = step * (x - new) + x * (1.0 - x) / (t + 1.0)
             variance[j, k] += (square - variance[j, k]) * share

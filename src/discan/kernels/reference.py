@@ -1086,7 +1086,8 @@ def average_loadings(
     x = (gamma[:, None] + loading_counts) / t
     new = mean + (x - mean) / n_draws
     square = (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
-    return new, variance + (square - variance) / n_draws
+    spread = variance + (square - variance) / n_draws
+    return new.astype(mean.dtype), spread.astype(variance.dtype)
 
 
 def _entries(indptr, components, shape):
