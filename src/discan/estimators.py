@@ -25,6 +25,7 @@ from discan.data.corpus import Corpus, Layout
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fit import Run
+from discan.fitted import KnownLoadings, Loadings
 from discan.frames import frame
 from discan.groups import (
     Filled,
@@ -220,13 +221,13 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         keep = self.warm_start or run.reason == "interrupted"
         self._last_run = run if keep else None
         self._last_task = self._task(corpus) if keep else None
-        self._set_params(fit.params, fit.loadings, corpus.layout)
+        self._set_params(fit.params, fit.tables, corpus.layout)
         self.algorithm_ = fit.algorithm
         self.document_names_ = corpus.document_names
         self.group_totals_ = usual_totals(corpus)
         for name in _TABLES:  # of an earlier fit
             self.__dict__.pop(name, None)
-        self._documents, self._variance = fit.documents, fit.loadings_variance
+        self._documents, self._spread = fit.documents, fit.tables
         self.n_iter_ = fit.n_cycles
         self.trace_ = fit.trace
         self.converged_ = fit.converged
@@ -273,7 +274,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         prior = LoadingsPrior.of(estimator.gamma, layout)
         loadings = checked_components(matrix, prior)
         model, prior = estimator.algorithm_.prepare(model, prior)
-        estimator._set_params(Params(model, prior, loadings=loadings), loadings, layout)
+        fixed = Params(model, prior, loadings=loadings)
+        estimator._set_params(fixed, KnownLoadings(loadings), layout)
         estimator.settings_ = {"seed": _seed(estimator.random_state)}
         return estimator
 
@@ -281,9 +283,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @cached_property
     def components_(self) -> Array:  # noqa: D102
-        if self._kept.dtype == np.float64:
-            return self._kept.T.copy()
-        return self._params.prior.widen(self._kept, order="F").T
+        mean = self._tables.mean
+        single = mean.dtype == np.float32
+        return self._params.prior.widen(mean, order="F").T if single else mean.T.copy()
 
     @cached_property
     def component_counts_(self) -> Array:  # noqa: D102
@@ -312,7 +314,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @cached_property
     def components_sd_(self) -> Array | None:  # noqa: D102
-        variance = self._variance
+        variance = self._spread.variance  # not known if components were given
         return None if variance is None else np.sqrt(variance.T, dtype=np.float64, order="C")
 
     # ---- new documents ----
@@ -542,9 +544,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             settings.pop(name)
         return corpus.digest, repr({name: _exact(value) for name, value in settings.items()})
 
-    def _set_params(self, params: Params, loadings: Array, layout: Layout) -> None:
-        self._params = params
-        self._kept = np.ascontiguousarray(loadings)
+    def _set_params(self, params: Params, tables: Loadings, layout: Layout) -> None:
+        self._params, self._tables = params, tables
         self.__dict__.pop("_loadings", None)  # of an earlier fit
         self._layout = layout
         values = params.model.values()
@@ -556,8 +557,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @cached_property
     def _loadings(self) -> Array:
         """Loadings in double precision, (J, K); many means of a chain are kept in single."""
-        single = self._kept.dtype == np.float32
-        return self._params.prior.widen(self._kept) if single else self._kept
+        mean = self._tables.mean
+        single = mean.dtype == np.float32
+        return self._params.prior.widen(mean) if single else np.ascontiguousarray(mean)
 
     @property
     def _inference(self) -> Params:

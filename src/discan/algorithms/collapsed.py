@@ -119,8 +119,12 @@ class Collapsed(Sampler):
 
     def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
         """Estimate the memory of a fit: assignments, moves and lists; counts, averages."""
-        averages = n_components * (10 * corpus.n_documents + 16 * corpus.n_words)
-        return 9 * int(corpus.n_tokens) + 8 * n_components * corpus.n_words + averages
+        n_tokens = int(corpus.n_tokens)
+        # of the components that a document ever uses
+        entries = min(n_components * corpus.n_documents, self.n_draws * n_tokens)
+        # counts, and the means and variances of the loadings, or the loadings of the start
+        loadings = 12 * n_components * corpus.n_words
+        return 12 * n_tokens + loadings + 10 * entries
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""
