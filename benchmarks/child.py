@@ -6,7 +6,7 @@
 
 Each prints one line of JSON. The memory is the growth of the peak resident set during a fit, above
 what was resident with the corpus in the tool's hands, after one such fit (so that compiled code is
-not counted).
+not counted). The fit of a sampler of ours takes draws: their averages are part of the result.
 """
 
 from __future__ import annotations

@@ -129,6 +129,7 @@ def test_a_fit_with_its_draws_keeps_to_the_limit_where_loadings_dominate(
     with peak() as whole:
         estimator.fit(table)
     assert whole[0] <= limit(table, n_components)
+    assert whole[0] <= algorithm.bytes_needed(table, n_components) <= 2 * limit(table, n_components)
 
 
 CELLS = [

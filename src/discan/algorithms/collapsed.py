@@ -119,12 +119,13 @@ class Collapsed(Sampler):
 
     def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
         """Estimate the memory of a fit: assignments, moves and lists; counts, averages."""
-        n_tokens = int(corpus.n_tokens)
-        # of the components that a document ever uses
-        entries = min(n_components * corpus.n_documents, self.n_draws * n_tokens)
-        # counts, and the means and variances of the loadings, or the loadings of the start
-        loadings = 12 * n_components * corpus.n_words
-        return 12 * n_tokens + loadings + 10 * entries
+        n_tokens, size = int(corpus.n_tokens), n_components * corpus.n_words
+        drawn = self.n_draws * n_tokens
+        documents = 10 * min(n_components * corpus.n_documents, drawn)
+        # the loadings of the start go before the means and variances come
+        averages = max(4 * size, min(8 * size, 10 * drawn))
+        lists = 8 * (n_tokens + LANES * corpus.n_words)
+        return 4 * n_tokens + lists + 4 * size + averages + documents
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""
@@ -160,8 +161,10 @@ class Collapsed(Sampler):
         for block, assignments in zip(blocks, states, strict=True):
             count_tokens(block.indptr, block.words, block.counts, assignments, counts)
         totals = params.prior.layout.group_sums(counts)
-        index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
-        notes = params.notes if self._live(corpus) else {**params.notes, "index": index}
+        notes = params.notes
+        if not self._live(corpus):
+            index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
+            notes = {**notes, "index": index}
         return replace(params, loadings=None, loading_counts=counts, totals=totals, notes=notes)
 
     def _count_type(self, corpus: Corpus) -> Any:
