@@ -118,10 +118,12 @@ class Collapsed(Sampler):
         return 1 if self._live(corpus) else BLOCKS_A_ROUND
 
     def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
-        """Estimate the memory of a fit: assignments, moves and lists; counts, averages."""
+        """Estimate the memory of a fit: assignments, moves, lists; counts, averages; a block."""
         n_tokens, size = int(corpus.n_tokens), n_components * corpus.n_words
         drawn = self.n_draws * n_tokens
         documents = 10 * min(n_components * corpus.n_documents, drawn)
+        blocks = [block for part in self.rounds(corpus, n_components) for block in part]
+        documents += 16 * n_components * max((b.stop - b.start for b in blocks), default=0)
         # the loadings of the start go before the means and variances come
         averages = max(4 * size, min(8 * size, 10 * drawn))
         lists = 8 * (n_tokens + LANES * corpus.n_words)
