@@ -98,7 +98,7 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
 def _loadings(run: Any) -> Any:
     """What the fit would answer if it ended here: the mean of the draws, once there are any."""
     if run.averages is not None:
-        return run.averages.inference_params(run.params).loadings
+        return run.averages.loadings.mean
     return run.algorithm.mean_loadings(run.params)
 
 

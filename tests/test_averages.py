@@ -4,8 +4,10 @@
 import numpy as np
 import pytest
 
+import discan
 from discan import DCA, Collapsed, Corpus, Gibbs
 from discan.fit import Run
+from discan.means import SampledLoadings
 from discan.models import MODELS, LoadingsPrior
 
 X = np.random.default_rng(0).poisson(0.6, (30, 12))
@@ -75,6 +77,167 @@ def test_variances_of_many_loadings_are_kept_in_single_precision(monkeypatch):
     mean, square = loadings.mean(axis=0)
     np.testing.assert_allclose(fit.loadings, mean, rtol=1e-12)
     np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-6)
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def single(request, monkeypatch):
+    """Return a function that has means kept in single precision, all or where words were drawn."""
+
+    def use():
+        monkeypatch.setattr("discan.averages.SINGLE_FROM", 1)
+        monkeypatch.setattr("discan.averages.SINGLE_MEANS_FROM", 1)
+        monkeypatch.setattr("discan.means.FILLED", float(request.param == "sparse"))
+        monkeypatch.setattr("discan.means.WORDS_A_GROUP", 1)
+        return request.param
+
+    return use
+
+
+def is_sparse(tables):
+    return isinstance(tables, SampledLoadings)
+
+
+SAMPLERS = [Gibbs(2, 200), Collapsed(2, 200, schedule="blocked")]
+
+
+@pytest.mark.parametrize("learn", [(), ("gamma",)])
+@pytest.mark.parametrize("algorithm", SAMPLERS)
+def test_means_of_many_loadings_are_kept_in_single_precision(single, algorithm, learn):
+    """Over enough draws that rounding adds up."""
+    kind = single()
+    run, _, loadings = follow("dm", algorithm, learn, stop=202)
+    assert run.averages.n_draws == len(loadings) == 200
+    fit = run.result()
+    assert is_sparse(fit.tables) == (kind == "sparse")
+    assert fit.loadings.dtype == np.float32
+    mean, square = loadings.mean(axis=0)
+    np.testing.assert_allclose(fit.loadings, mean, rtol=1e-6)
+    np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-5)
+
+
+def wide_chain():
+    """Few tokens, many components: a chain whose words are in few of them."""
+    table = np.random.default_rng(2).poisson(0.2, (40, 50))
+    return DCA(60, algorithm=Collapsed(2, 6), random_state=0), table
+
+
+def test_only_loadings_of_drawn_words_take_room(monkeypatch):
+    monkeypatch.setattr("discan.averages.SINGLE_MEANS_FROM", 1)
+    estimator, table = wide_chain()
+    used = np.zeros((50, 60), dtype=bool)
+
+    def watch(run):
+        if run.averages is not None:
+            used[...] |= run.params.loading_counts > 0
+
+    tables = estimator.set_params(callback=watch).fit(table)._tables
+    assert sum(len(part.components) for part in tables.parts) == used.sum() < used.size / 2
+    monkeypatch.setattr("discan.means.FILLED", 0.0)
+    estimator, table = wide_chain()
+    dense = estimator.fit(table)._tables
+    np.testing.assert_allclose(tables.mean, dense.mean, rtol=1e-6)
+    np.testing.assert_allclose(tables.variance, dense.variance, rtol=1e-5)
+
+
+def test_gamma_that_changes_by_word_needs_all_means(monkeypatch):
+    monkeypatch.setattr("discan.averages.SINGLE_MEANS_FROM", 1)
+    monkeypatch.setattr("discan.means.FILLED", 1.0)
+    algorithm = Collapsed(2, 3, schedule="blocked")
+    by_word = {"gamma": np.linspace(0.1, 0.5, 40), "algorithm": algorithm, "random_state": 0}
+    table = np.random.default_rng(2).poisson(0.4, (30, 40))
+    assert is_sparse(DCA(3, **by_word).fit(table)._tables)
+    assert not is_sparse(DCA(3, **by_word, learn=("gamma",)).fit(table)._tables)
+    many = {"groups": np.arange(40) // 2, "algorithm": algorithm, "random_state": 0}
+    assert not is_sparse(DCA(3, **many).fit(table)._tables)
+
+
+def test_means_too_small_for_single_precision_are_kept_in_double(monkeypatch):
+    monkeypatch.setattr("discan.averages.SINGLE_MEANS_FROM", 1)
+    table = np.append(X, np.zeros((30, 1), dtype=int), axis=1)  # a word that is never seen
+    estimators = [
+        DCA(3, gamma=gamma, algorithm=Collapsed(1, 3), random_state=0).fit(table)
+        for gamma in (1e-45, 1e-20)
+    ]
+    assert [estimator._tables.mean.dtype for estimator in estimators] == [np.float64, np.float32]
+    assert all((estimator.components_ > 0).all() for estimator in estimators)
+
+
+GROUPS = np.repeat([0, 1, 0], 4)
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS])
+@pytest.mark.parametrize("algorithm", [Gibbs(2, 5), Collapsed(2, 5, schedule="blocked")])
+def test_users_read_and_kernels_get_double_precision(single, tmp_path, algorithm, groups):
+    gamma = np.linspace(0.1, 0.5, 12)
+    settings = {"groups": groups, "gamma": gamma, "algorithm": algorithm, "random_state": 0}
+    double = DCA(3, **settings).fit(X)
+    kind = single()
+    single = DCA(3, **settings).fit(X)
+    assert is_sparse(single._tables) == (kind == "sparse")
+    components = single.components_
+    assert components.dtype == np.float64
+    for g in (0,) if groups is None else (0, 1):
+        inside = slice(None) if groups is None else groups == g
+        np.testing.assert_allclose(components[:, inside].sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    assert not np.array_equal(components, double.components_)  # they are rounded, no more
+    np.testing.assert_allclose(components, double.components_, rtol=1e-6)
+    np.testing.assert_allclose(single.components_sd_, double.components_sd_, rtol=1e-5)
+    assert single._loadings.flags.c_contiguous
+    np.testing.assert_array_equal(single._loadings, components.T)
+    assert single._inference.loadings is single._loadings
+    short = X.copy()
+    short[:, 4:] = 0  # so short that they are summed exactly
+    for name in ("transform", "log_likelihood"):
+        np.testing.assert_allclose(
+            getattr(single, name)(short), getattr(double, name)(short), rtol=1e-5
+        )
+    assert single.score(X) == pytest.approx(double.score(X), rel=1e-2)
+    single.save(tmp_path / "model")
+    loaded = discan.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.components_, components)
+    np.testing.assert_array_equal(loaded.transform(X), single.transform(X))
+    assert loaded.score(X) == single.score(X)
+    assert (loaded._tables.mean.dtype, loaded._loadings.dtype) == (np.float32, np.float64)
+
+
+@pytest.mark.parametrize("learn", [(), ("alpha", "gamma")])
+@pytest.mark.parametrize("algorithm", [Gibbs(2, 8), Collapsed(2, 8, schedule="blocked")])
+def test_single_precision_keeps_the_bits_the_same(single, tmp_path, algorithm, learn):
+    kind = single()
+    settings = {"algorithm": algorithm, "learn": learn, "random_state": 0}
+    whole = DCA(3, **settings).fit(X)
+    others = [DCA(3, n_jobs=n_jobs, **settings).fit(X) for n_jobs in (2, 3)]
+
+    class Died(Exception):
+        pass
+
+    def die(run):
+        if run.cycle == 8:
+            raise Died
+
+    with pytest.raises(Died):
+        DCA(3, checkpoint=tmp_path, checkpoint_every=3, callback=die, **settings).fit(X)
+    others.append(discan.resume(tmp_path, n_jobs=2))
+    for other in others:
+        assert is_sparse(other._tables) == (kind == "sparse")
+        assert other._tables.mean.dtype == np.float32
+        np.testing.assert_array_equal(other._tables.mean, whole._tables.mean)
+        np.testing.assert_array_equal(other.components_, whole.components_)
+        np.testing.assert_array_equal(other.components_sd_, whole.components_sd_)
+        np.testing.assert_array_equal(other.transform(X), whole.transform(X))
+
+
+def test_sparse_results_stay_as_they_are_when_draws_are_added(monkeypatch):
+    monkeypatch.setattr("discan.averages.SINGLE_MEANS_FROM", 1)
+    monkeypatch.setattr("discan.means.FILLED", 1.0)
+    monkeypatch.setattr("discan.means.WORDS_A_GROUP", 1)
+    run, _, _ = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
+    before = run.result()
+    known = before.loadings, before.loadings_variance
+    run._add_to(run.averages, run.algorithm)
+    np.testing.assert_array_equal(before.loadings, known[0])
+    np.testing.assert_array_equal(before.loadings_variance, known[1])
+    assert not np.array_equal(run.result().loadings, known[0])
 
 
 def test_results_stay_as_they_are_when_draws_are_added():

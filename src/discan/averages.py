@@ -18,15 +18,17 @@ import numpy as np
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Params
 from discan.data.corpus import Block, Corpus
-from discan.fitted import Draws
-from discan.kernels.averages import add_counts, average_loadings, union_sizes
+from discan.fitted import Draws, Loadings
+from discan.kernels.averages import add_counts, union_sizes
+from discan.means import DenseMeans, SparseMeans
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["Averages", "SampledDocuments"]
 
-# From this many loadings on, their variances are kept in single precision.
+# From this many loadings on, their variances are kept in single precision, and so are their means.
 SINGLE_FROM = 2**17
+SINGLE_MEANS_FROM = 2**17
 
 
 @dataclass(frozen=True)
@@ -237,11 +239,17 @@ class Averages:
         self._parts = {
             block.index: CountSums.none(block, corpus.lengths, params, absence) for block in blocks
         }
-        shape = (corpus.n_words, params.n_components)
-        self._loadings = np.zeros(shape)
-        large = corpus.n_words * params.n_components >= SINGLE_FROM
-        self._variance = np.zeros(shape, dtype=np.float32 if large else np.float64)
-        self._lent = False  # whether a result reads the two, so that they must stay as they are
+        size = corpus.n_words * params.n_components
+        single = size >= SINGLE_MEANS_FROM and _fit_single(corpus, params)
+        self._means = (
+            SparseMeans(params)
+            if single and SparseMeans.suits(params, corpus.word_totals)
+            else DenseMeans(
+                params,
+                np.float32 if single else np.float64,
+                np.float32 if size >= SINGLE_FROM else np.float64,
+            )
+        )
         self._hyper: dict[str, Array] = {}
         self._models: list[Model] = []
         self.draws = Draws() if keep_draws else None
@@ -270,15 +278,8 @@ class Averages:
 
     def end(self, algorithm: Algorithm, params: Params) -> None:
         """Add what the draw says of the loadings and the hyperparameters."""
-        prior = params.prior
-        if self._lent:
-            self._loadings, self._variance = self._loadings.copy(), self._variance.copy()
-            self._lent = False
-        average_loadings(
-            params.loading_counts, params.totals, prior.layout.group_of_word, prior.gamma,
-            prior.totals, self.n_draws, self._loadings, self._variance,
-        )  # fmt: skip
-        values = {**params.model.values(), "gamma": prior.gamma}
+        self._means.add(params, self.n_draws)
+        values = {**params.model.values(), "gamma": params.prior.gamma}
         for name, value in values.items():
             self._hyper[name] = self._hyper.get(name, 0.0) + value
         if self.draws is not None and self._counts is not None:
@@ -290,10 +291,7 @@ class Averages:
 
     def arrays(self) -> dict[str, Array]:
         """All sums and kept draws by name."""
-        result: dict[str, Array] = {
-            "averages.loadings": self._loadings,
-            "averages.variance": self._variance,
-        }
+        result = self._means.arrays()
         result |= {f"averages.hyper.{name}": value for name, value in self._hyper.items()}
         for name in self._models[0].hyperparameters:
             result[f"averages.models.{name}"] = np.array(
@@ -313,8 +311,7 @@ class Averages:
     def restore(self, n_draws: int, params: Params, arrays: dict[str, Array]) -> None:
         """Take up sums and draws again."""
         self.n_draws = n_draws
-        self._loadings[...] = arrays["averages.loadings"]
-        self._variance[...] = arrays["averages.variance"]
+        self._means.restore(arrays)
         prefix = "averages.hyper."
         self._hyper = {
             name.removeprefix(prefix): value
@@ -350,25 +347,30 @@ class Averages:
         )  # fmt: skip
 
     @property
-    def loadings_variance(self) -> Array:
-        """Posterior variance of the loadings, (J, K)."""
-        self._lent = True
-        return self._variance
+    def loadings(self) -> Loadings:
+        """What the draws so far say of the loadings."""
+        return self._means.result
 
     def inference_params(self, params: Params) -> Params:
-        """Parameters for new documents: posterior means."""
+        """Posterior means of the hyperparameters; new documents read the loadings of the result."""
         hyper = {name: value / self.n_draws for name, value in self._hyper.items()}
         gamma = hyper.pop("gamma")
-        self._lent = True
         return replace(
             params,
             model=replace(params.model, **hyper),  # type: ignore[type-var]
             prior=replace(params.prior, gamma=gamma),
-            loadings=self._loadings,
+            loadings=None,
         )
 
 
 _SPARSE = ("indptr", "components", "sums", "moments")
+
+
+def _fit_single(corpus: Corpus, params: Params) -> bool:
+    """Whether no mean can be too small for single precision."""
+    prior = params.prior
+    least = prior.gamma.min() / (prior.totals.max() + corpus.n_tokens)
+    return bool(least >= np.finfo(np.float32).tiny)
 
 
 def _sd(mean: Array, mean_square: Array) -> Array:

@@ -25,6 +25,7 @@ from discan.data.corpus import Corpus, Layout
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fit import Run
+from discan.fitted import KnownLoadings, Loadings
 from discan.frames import frame
 from discan.groups import (
     Filled,
@@ -220,13 +221,13 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         keep = self.warm_start or run.reason == "interrupted"
         self._last_run = run if keep else None
         self._last_task = self._task(corpus) if keep else None
-        self._set_params(fit.params, fit.loadings, corpus.layout)
+        self._set_params(fit.params, fit.tables, corpus.layout)
         self.algorithm_ = fit.algorithm
         self.document_names_ = corpus.document_names
         self.group_totals_ = usual_totals(corpus)
         for name in _TABLES:  # of an earlier fit
             self.__dict__.pop(name, None)
-        self._documents, self._variance = fit.documents, fit.loadings_variance
+        self._documents, self._spread = fit.documents, fit.tables
         self.n_iter_ = fit.n_cycles
         self.trace_ = fit.trace
         self.converged_ = fit.converged
@@ -237,7 +238,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def save(self, path: Any) -> None:
         """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         save(self, path)
 
     @classmethod
@@ -273,7 +274,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         prior = LoadingsPrior.of(estimator.gamma, layout)
         loadings = checked_components(matrix, prior)
         model, prior = estimator.algorithm_.prepare(model, prior)
-        estimator._set_params(Params(model, prior, loadings=loadings), loadings, layout)
+        fixed = Params(model, prior, loadings=loadings)
+        estimator._set_params(fixed, KnownLoadings(loadings), layout)
         estimator.settings_ = {"seed": _seed(estimator.random_state)}
         return estimator
 
@@ -281,7 +283,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @cached_property
     def components_(self) -> Array:  # noqa: D102
-        return self._loadings.T.copy()
+        mean = self._tables.mean
+        single = mean.dtype == np.float32
+        return self._params.prior.widen(mean, order="F").T if single else mean.T.copy()
 
     @cached_property
     def component_counts_(self) -> Array:  # noqa: D102
@@ -310,7 +314,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @cached_property
     def components_sd_(self) -> Array | None:  # noqa: D102
-        variance = self._variance
+        variance = self._spread.variance  # not known if components were given
         return None if variance is None else np.sqrt(variance.T, dtype=np.float64, order="C")
 
     # ---- new documents ----
@@ -329,7 +333,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def prob_absent(self, X: Any) -> Array:
         """P(l = 0 | w) of each document and component, (I, K); for the conditional model."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         if self.rho_ is None:
             raise InputError(
                 "only the conditional model can tell that a component is absent; fit with "
@@ -348,7 +352,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             short documents, with few ways to split their tokens, are summed exactly.
             "bound": the variational lower bound, deterministic, never above the true value.
         """
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         if not np.all(np.asarray(self.alpha_) > 0):
             raise InputError(
                 "maximum likelihood has no prior of the scores, so a document has no probability; "
@@ -366,11 +370,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A fixed half of each document's tokens gives its proportions; the other half is scored. The
         perplexity is ``exp(-score)``.
         """
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         corpus = self._countable(X)
         with self._threads() as engine:
             total, tokens = completion(
-                self.algorithm_, self._params, self._loadings, corpus, engine,
+                self.algorithm_, self._inference, self._loadings, corpus, engine,
                 self._inference_seed(),
             ).sum(axis=1)  # fmt: skip
         return float(total / tokens)
@@ -381,7 +385,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         For "dm" the scores are proportions: each group's row then sums to 1, the expected share of
         its tokens.
         """
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         scores = check_array(X, ensure_min_samples=0)
         n_components = self._params.n_components
         if scores.shape[1] != n_components:
@@ -425,7 +429,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def group_words(self, group: Any) -> Array:
         """Names of a group's columns, or their numbers if they have none, (J_g,)."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         columns = columns_of(self._layout, find_group(self._layout, group))
         names = self._layout.word_names
         return columns if names is None else np.array([names[j] for j in columns], dtype=object)
@@ -456,7 +460,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def components_frame(self, library: str = "pandas") -> Any:
         """The components as a data frame, a row a word and a column a component."""
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         return frame(
             library, self.components_.T, self.get_feature_names_out(),
             "word", self._layout.word_names,
@@ -540,9 +544,9 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             settings.pop(name)
         return corpus.digest, repr({name: _exact(value) for name, value in settings.items()})
 
-    def _set_params(self, params: Params, loadings: Array, layout: Layout) -> None:
-        self._params = params
-        self._loadings = np.ascontiguousarray(loadings)
+    def _set_params(self, params: Params, tables: Loadings, layout: Layout) -> None:
+        self._params, self._tables = params, tables
+        self.__dict__.pop("_loadings", None)  # of an earlier fit
         self._layout = layout
         values = params.model.values()
         self.alpha_ = values.get("alpha")
@@ -550,12 +554,25 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.rho_ = values.get("rho")
         self.gamma_ = params.prior.gamma
 
+    @cached_property
+    def _loadings(self) -> Array:
+        """Loadings in double precision, (J, K); many means of a chain are kept in single."""
+        mean = self._tables.mean
+        single = mean.dtype == np.float32
+        return self._params.prior.widen(mean) if single else np.ascontiguousarray(mean)
+
+    @property
+    def _inference(self) -> Params:
+        """Parameters as inference reads them; a sampler's loadings are those of the result."""
+        sampled = self.algorithm_.whole_counts
+        return replace(self._params, loadings=self._loadings) if sampled else self._params
+
     def _infer(self, X: Any) -> Posterior:
         return self._posterior(self._countable_when_fitted(X))
 
     def _posterior(self, corpus: Corpus) -> Posterior:
         with self._threads() as engine:
-            return infer(self.algorithm_, self._params, corpus, engine, self._inference_seed())
+            return infer(self.algorithm_, self._inference, corpus, engine, self._inference_seed())
 
     def _fill(self, corpus: Corpus, totals: Any = None) -> Filled:
         normalised = self._params.model.normalised
@@ -580,7 +597,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return filled
 
     def _countable_when_fitted(self, X: Any) -> Corpus:
-        check_is_fitted(self, "_loadings")
+        check_is_fitted(self, "_params")
         return self._countable(X)
 
     def _countable(self, X: Any) -> Corpus:

@@ -22,7 +22,7 @@ from discan.averages import Averages
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, Threads
 from discan.errors import InputError, LimitError
-from discan.fitted import Documents, Fit, KnownDocuments, Trace
+from discan.fitted import Documents, Fit, KnownDocuments, KnownLoadings, Loadings, Trace
 from discan.hyperparameters import Hyperprior
 from discan.infer import infer
 from discan.models import LoadingsPrior, Model
@@ -159,19 +159,21 @@ class Run:
         algorithm = self.algorithm
         params, variance, draws = self.params, None, None
         documents: Documents
+        tables: Loadings
         if isinstance(algorithm, Sampler):
             averages = self.averages
             if averages is None:  # it is still burning in: the state is the only draw
                 averages = Averages(self.training, self.blocks, params, keep_draws=False)
                 self._add_to(averages, algorithm)
             params = averages.inference_params(params)
-            loadings, variance = np.asarray(params.loadings), averages.loadings_variance
+            tables = averages.loadings
             documents, draws = averages.documents, averages.draws
         else:
             loadings = algorithm.mean_loadings(params)
             if params.loading_shape is not None:
                 counts = params.loading_shape - params.prior.gamma[:, None]
                 variance = np.maximum(params.prior.mean_square(counts) - loadings**2, 0.0)
+            tables = KnownLoadings(loadings, variance)
             if self.training is self.corpus:
                 documents = self._read(point=variance is None)
             else:
@@ -184,8 +186,7 @@ class Run:
             algorithm=algorithm,
             params=params,
             layout=self.corpus.layout,
-            loadings=loadings,
-            loadings_variance=variance,
+            tables=tables,
             documents=documents,
             trace=self.trace,
             reason=self.reason,

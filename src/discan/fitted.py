@@ -14,7 +14,9 @@ from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.typing import Array
 
-__all__ = ["Documents", "Draws", "Fit", "KnownDocuments", "Trace"]
+__all__ = [
+    "Documents", "Draws", "Fit", "KnownDocuments", "KnownLoadings", "Loadings", "Trace",
+]  # fmt: skip
 
 
 class Trace:
@@ -97,6 +99,27 @@ class KnownDocuments:
     component_counts_sd: Array | None = None
 
 
+class Loadings(Protocol):
+    """What a fit says of the loadings: tables (J, K), perhaps worked out only when read.
+
+    Point estimate or posterior mean, and posterior variance (None for point estimates). Many means
+    of a chain are kept in single precision.
+    """
+
+    @property
+    def mean(self) -> Array: ...  # noqa: D102
+    @property
+    def variance(self) -> Array | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class KnownLoadings:
+    """Tables that are there: see ``Loadings``."""
+
+    mean: Array
+    variance: Array | None = None
+
+
 @dataclass(frozen=True)
 class Fit:
     """A fitted model.
@@ -104,9 +127,9 @@ class Fit:
     Attributes
     ----------
     params : Params
-        For inference on new documents: hyperparameters and loadings.
-    loadings, loadings_variance : (J, K) arrays
-        Point estimate or posterior mean, and posterior variance (None for point estimates).
+        For inference on new documents: hyperparameters, and loadings unless they are those below.
+    tables : Loadings
+        What is known of the loadings.
     documents : Documents
         What is known of the documents.
     trace, reason, converged, n_cycles, settings, layout
@@ -117,8 +140,7 @@ class Fit:
     algorithm: Algorithm
     params: Params
     layout: Layout
-    loadings: Array
-    loadings_variance: Array | None
+    tables: Loadings
     documents: Documents
     trace: Trace
     reason: str
@@ -126,6 +148,16 @@ class Fit:
     n_cycles: int
     settings: dict[str, Any]
     draws: Draws | None = None
+
+    @property
+    def loadings(self) -> Array:
+        """Point estimate or posterior mean of the loadings, (J, K)."""
+        return self.tables.mean
+
+    @property
+    def loadings_variance(self) -> Array | None:
+        """Posterior variance of the loadings, (J, K); None for point estimates."""
+        return self.tables.variance
 
     @property
     def loadings_sd(self) -> Array | None:

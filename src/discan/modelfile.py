@@ -14,7 +14,7 @@ from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.errors import ModelFileError
-from discan.fitted import Trace
+from discan.fitted import KnownLoadings, Trace
 from discan.hyperparameters import Hyperprior
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.storage import read_file, write_file
@@ -43,8 +43,9 @@ def save(estimator: Any, path: str | os.PathLike[str], outer: Any = None) -> Pat
     for name, value in params.model.values().items():
         arrays[f"model.{name}"] = value
     arrays["gamma"] = params.prior.gamma
-    arrays["inference_loadings"] = params.loadings
-    arrays["loadings"] = estimator._loadings
+    loadings = estimator._tables.mean
+    arrays["inference_loadings"] = loadings if params.loadings is None else params.loadings
+    arrays["loadings"] = loadings
     arrays["group_of_word"] = layout.group_of_word
     arrays["group_totals"] = estimator.group_totals_
     for name in _ARRAYS:
@@ -184,7 +185,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
     # files of 0.1 that were written before it was kept
     chosen = _decode(header.get("algorithm", estimator.algorithm), arrays)
     estimator.algorithm_ = choose(chosen, model)
-    estimator._set_params(params, arrays["loadings"], layout)
+    estimator._set_params(params, KnownLoadings(arrays["loadings"]), layout)
     estimator.group_totals_ = arrays.get("group_totals", np.ones(layout.n_groups))
     estimator.n_features_in_ = layout.n_words
     if header["feature_names"]:

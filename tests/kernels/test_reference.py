@@ -985,9 +985,10 @@ def test_add_counts(K, dtype, rows, normalised):
 
 
 @SIZES
-def test_average_loadings(K):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_average_loadings(K, dtype):
     block = make_block(K)
-    mean, spread = np.zeros((2, block.n_words, K))
+    mean, spread = np.zeros((2, block.n_words, K), dtype=dtype)
     expected = mean, spread
     for n_draws in (1, 2, 3):
         rng = np.random.default_rng(n_draws)
@@ -996,8 +997,45 @@ def test_average_loadings(K):
         given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
         expected = reference.average_loadings(*given, *expected)
         averages.average_loadings(*given, mean, spread)
-    close(mean, expected[0])
-    close(spread, expected[1])
+    assert (mean.dtype, spread.dtype) == (expected[0].dtype, expected[1].dtype) == (dtype, dtype)
+    near = {} if dtype == np.float64 else {"rtol": 3e-7}  # a last digit of single precision
+    close(mean, expected[0], **near)
+    close(spread, expected[1], **near)
+
+
+@SIZES
+def test_average_used(K):
+    """As all loadings are averaged, where words were drawn, and as said elsewhere."""
+    block = make_block(K)
+    n_words, relative = block.n_words, block.gamma / block.gamma[0]
+    mean, spread = np.zeros((2, n_words, K))
+    unused = np.zeros((4, len(block.gamma_totals), K))
+    indptr = np.zeros(n_words + 1, dtype=np.int64)
+    components, moments = np.zeros(0, dtype=np.uint16), np.zeros((2, 0), dtype=np.float32)
+    past = []
+    for n_draws in (1, 2, 3):
+        rng = np.random.default_rng(n_draws)
+        counts = rng.poisson(0.4, (n_words, K)).astype(np.uint16)
+        totals = (block.indicator @ counts).astype(np.int64)
+        given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
+        averages.average_loadings(*given, mean, spread)
+        out_indptr = np.empty_like(indptr)
+        averages.union_sizes(counts, indptr, components, out_indptr)
+        size = out_indptr[-1]
+        out = np.empty(size, np.uint16), out_indptr, np.empty((2, size), np.float32)
+        before = (*given, relative, unused, components, indptr, moments)
+        averages.average_used(*before, *out)
+        twin = reference.average_used(*before)
+        assert_array_equal(out[0], twin[0])
+        assert_allclose(out[2], twin[1], rtol=3e-7)
+        components, indptr, moments = out
+        rows = np.repeat(np.arange(n_words), np.diff(indptr))
+        assert_allclose(moments[0], mean[rows, components], rtol=1e-6)
+        assert_allclose(moments[1], spread[rows, components], rtol=1e-6, atol=1e-9)
+        t = block.gamma_totals[:, None] + totals
+        past.append((block.gamma[0] / t, t))
+        y, t = (np.array(column) for column in zip(*past, strict=True))
+        unused = np.array([y, (y - y.mean(axis=0)) ** 2, y / (t + 1), y**2 / (t + 1)]).mean(axis=1)
 
 
 @SIZES

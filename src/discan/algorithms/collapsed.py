@@ -118,9 +118,16 @@ class Collapsed(Sampler):
         return 1 if self._live(corpus) else BLOCKS_A_ROUND
 
     def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
-        """Estimate the memory of a fit: assignments, moves and lists; counts, averages."""
-        averages = n_components * (10 * corpus.n_documents + 16 * corpus.n_words)
-        return 9 * int(corpus.n_tokens) + 8 * n_components * corpus.n_words + averages
+        """Estimate the memory of a fit: assignments, moves, lists; counts, averages; a block."""
+        n_tokens, size = int(corpus.n_tokens), n_components * corpus.n_words
+        drawn = self.n_draws * n_tokens
+        documents = 10 * min(n_components * corpus.n_documents, drawn)
+        blocks = [block for part in self.rounds(corpus, n_components) for block in part]
+        documents += 16 * n_components * max((b.stop - b.start for b in blocks), default=0)
+        # the loadings of the start go before the means and variances come
+        averages = max(4 * size, min(8 * size, 10 * drawn))
+        lists = 8 * (n_tokens + LANES * corpus.n_words)
+        return 4 * n_tokens + lists + 4 * size + averages + documents
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""
@@ -156,8 +163,10 @@ class Collapsed(Sampler):
         for block, assignments in zip(blocks, states, strict=True):
             count_tokens(block.indptr, block.words, block.counts, assignments, counts)
         totals = params.prior.layout.group_sums(counts)
-        index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
-        notes = params.notes if self._live(corpus) else {**params.notes, "index": index}
+        notes = params.notes
+        if not self._live(corpus):
+            index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
+            notes = {**notes, "index": index}
         return replace(params, loadings=None, loading_counts=counts, totals=totals, notes=notes)
 
     def _count_type(self, corpus: Corpus) -> Any:

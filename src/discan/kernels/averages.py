@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over draws: sparse ones of the documents' counts, running means of the loadings."""
 
-from .compile import kernel
+import numpy as np
 
-__all__ = ["add_counts", "average_loadings", "union_sizes"]
+from .compile import kernel
+from .lanes import GLANCE, glance, lowest
+
+__all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
 
 @kernel()
@@ -84,7 +87,8 @@ def average_loadings(
 
     Same as reference.average_loadings. Given counts n_jk the loadings have the mean
     x = (gamma_j + n_jk) / t, t = Gamma_g + n_gk, and the variance x (1 - x) / (t + 1); the variance
-    of x over draws is averaged from differences (Welford), so that no digits cancel.
+    of x over draws is averaged from differences (Welford), so that no digits cancel. Both may be in
+    single precision: all is worked out in double, and rounded when it is put down.
     """
     share = 1.0 / n_draws
     for j in range(loading_counts.shape[0]):
@@ -93,6 +97,68 @@ def average_loadings(
             t = gamma_totals[g] + totals[g, k]
             x = (gamma[j] + loading_counts[j, k]) / t
             step = x - mean[j, k]
-            mean[j, k] += step * share
-            square = step * (x - mean[j, k]) + x * (1.0 - x) / (t + 1.0)
+            new = mean[j, k] + step * share
+            mean[j, k] = new
+            square = step * (x - new) + x * (1.0 - x) / (t + 1.0)
             variance[j, k] += (square - variance[j, k]) * share
+
+
+@kernel()
+def average_used(
+    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, relative, unused,
+    components, indptr, moments, out_components, out_indptr, out_moments,
+):  # fmt: skip
+    """Copy the moments over past draws to new room and add draw number ``n_draws``.
+
+    Same as reference.average_used, and as ``average_loadings`` for every entry, a word and a
+    component that some draw gave tokens of it to; ``moments`` (2, entries) holds mean and variance.
+    A new entry begins with what the past draws, without tokens, had: with r_j = ``relative`` and
+    the rows M, V, P, Q of ``unused`` (4, G, K), the mean r M and the variance r (P - r Q + r V).
+    """
+    share = 1.0 / n_draws
+    n_components = loading_counts.shape[1]
+    drawn = np.empty(n_components + 1, dtype=np.int64)
+    for j in range(loading_counts.shape[0]):
+        g, r = group_of_word[j], relative[j]
+        old, last, new = indptr[j], indptr[j + 1], out_indptr[j]
+        drawn[_list_used(loading_counts[j], drawn)] = n_components
+        at = 0
+        while new < out_indptr[j + 1]:  # two lists become one
+            k = drawn[at]
+            known = old < last and components[old] <= k
+            if known:
+                k = np.int64(components[old])
+                mean, variance = float(moments[0, old]), float(moments[1, old])
+            else:
+                mean = r * unused[0, g, k]
+                within = max(unused[2, g, k] - r * unused[3, g, k], 0.0)
+                variance = r * (within + r * unused[1, g, k])
+            t = gamma_totals[g] + totals[g, k]
+            x = (gamma[j] + loading_counts[j, k]) / t
+            step = x - mean
+            mean += step * share
+            square = step * (x - mean) + x * (1.0 - x) / (t + 1.0)
+            out_components[new] = k
+            out_moments[0, new] = mean
+            out_moments[1, new] = variance + (square - variance) * share
+            old += known
+            at += k == drawn[at]
+            new += 1
+
+
+@kernel(forceinline=True)
+def _list_used(row, out_components):
+    """List the components of a row that are not zero, ascending; return how many."""
+    n_components = row.shape[0]
+    start, n = 0, 0
+    while start + GLANCE <= n_components:
+        bits = glance(row, start)
+        while bits != 0:  # most counts are zero, and cost nothing more
+            out_components[n] = start + np.int64(lowest(bits))
+            n += 1
+            bits &= bits - np.uint64(1)
+        start += GLANCE
+    for k in range(start, n_components):
+        out_components[n] = k
+        n += row[k] != 0
+    return n

@@ -22,6 +22,7 @@ __all__ = [
     "augment_loadings",
     "augment_scores",
     "average_loadings",
+    "average_used",
     "chib",
     "collapsed_sweep",
     "count_tables",
@@ -1086,7 +1087,26 @@ def average_loadings(
     x = (gamma[:, None] + loading_counts) / t
     new = mean + (x - mean) / n_draws
     square = (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
-    return new, variance + (square - variance) / n_draws
+    spread = variance + (square - variance) / n_draws
+    return new.astype(mean.dtype), spread.astype(variance.dtype)
+
+
+def average_used(
+    loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, relative, unused,
+    components, indptr, moments,
+):  # fmt: skip
+    """Add a draw to means and variances of used loadings; return components and moments of all."""
+    before = _entries(indptr, components, loading_counts.shape)
+    used = before | (loading_counts > 0)
+    mean, variance, first, second = unused[:, group_of_word]
+    r = relative[:, None]
+    past = [r * mean, r * (np.maximum(first - r * second, 0.0) + r * variance)]
+    for dense, entries in zip(past, moments, strict=True):
+        dense[before] = entries
+    now = average_loadings(
+        loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, *past
+    )
+    return np.nonzero(used)[1], np.array([dense[used] for dense in now]).astype(moments.dtype)
 
 
 def _entries(indptr, components, shape):

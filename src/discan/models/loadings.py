@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -60,6 +60,23 @@ class LoadingsPrior:
         uniform = (1.0 / self.layout.group_sizes[groups][:, None]).astype(matrix.dtype)
         shares = matrix / self._spread(np.where(totals > 0, totals, 1))
         return np.where(self._spread(totals) > 0, shares, uniform)
+
+    def widen(self, means: Array, order: Literal["C", "F"] = "C") -> Array:
+        """Bring means in single precision to double, where each group's again sum to one.
+
+        Parameters
+        ----------
+        means : (J, K) array
+            None of the sums is zero.
+        order : {"C", "F"}
+            Whether the components of a word or the words of a component lie together.
+        """
+        groups, totals = self.layout.group_of_word, self.layout.group_sums(means)
+        result = np.empty(means.shape, order=order)
+        for k in range(means.shape[1]):  # one by one, in little room besides the result
+            result[:, k] = means[:, k]
+            result[:, k] /= totals[0, k] if len(totals) == 1 else totals[groups, k]
+        return result
 
     def _spread(self, totals: Array) -> Array:
         """One row for each word of what is known by group; a single row if there is one group."""
