@@ -53,8 +53,8 @@ def __dir__() -> list[str]:
 def _load(module: str) -> Any:
     """Import a module while the garbage collector rests.
 
-    What is imported stays: walks through it, again and again as it grows, find nothing and take a
-    seventh of the time to a first fit. To freeze and unfreeze puts it into the oldest generation,
+    What is imported stays: walks through it, again and again as it grows, find nothing and take an
+    eighth of the time to a first fit. To freeze and unfreeze puts it into the oldest generation,
     where those walks would have brought it. What others froze or turned off is left as it is.
     """
     rests = gc.isenabled() and not gc.get_freeze_count()
