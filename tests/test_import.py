@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Importing discan is light, and every public name loads."""
 
+import gc
 import logging
 import os
 import subprocess
@@ -52,6 +53,40 @@ def test_plotly_waits_for_a_figure():
     assert "discan.plot" in loaded
     assert "plotly" not in loaded
     assert "plot" in dir(discan)
+
+
+@pytest.mark.parametrize(
+    ("before", "enabled", "frozen"),
+    [("", "True", "False"), ("gc.disable()", "False", "False"), ("gc.freeze()", "True", "True")],
+    ids=["as usual", "turned off", "frozen"],
+)
+def test_the_garbage_collector_is_left_as_it_was(before, enabled, frozen):
+    # some versions of Python begin with frozen objects
+    said = run(
+        f"import gc, discan; first = gc.get_freeze_count(); {before}\n"
+        "discan.DCA; print(gc.isenabled(), gc.get_freeze_count() > first)"
+    )
+    assert said == [enabled, frozen]
+
+
+def test_the_garbage_collector_rests_during_the_import():
+    said = run(
+        "import gc, discan; gc.unfreeze(); gc.collect()\n"
+        "def walks(): return sum(one['collections'] for one in gc.get_stats())\n"
+        "before = walks(); discan.DCA; print(walks() - before)\n"
+        "class Ring: pass\n"
+        "ring = Ring(); ring.self = ring; del ring; print(gc.collect() > 0)"
+    )
+    walks, collected = said
+    assert int(walks) <= 1  # hundreds, if it does not rest
+    assert collected == "True"
+
+
+def test_a_failed_import_wakes_the_garbage_collector(monkeypatch):
+    monkeypatch.setitem(discan._HOME_OF, "nonsense", "discan.nonsense")
+    with pytest.raises(ImportError):
+        discan.nonsense  # noqa: B018
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize("name", discan.__all__)
