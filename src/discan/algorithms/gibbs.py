@@ -19,6 +19,9 @@ from discan.typing import Array
 __all__ = ["Gibbs"]
 
 SMALL = 1e-8  # a largest draw above this leaves room for loadings down to 1e-300
+# From this many loadings on, they are kept in single precision: half as much to read for each word.
+# What is too small for it, below 1e-38, no word is drawn by: it has tokens, so a larger one, too.
+SINGLE_FROM = 2**17
 
 
 @dataclass
@@ -115,11 +118,12 @@ class Gibbs(Sampler):
         counts, prior = params.loading_counts, params.prior
         assert counts is not None
         groups = prior.layout.group_of_word
-        draws = np.empty(counts.shape)
+        draws = np.empty(counts.shape, np.float32 if counts.size >= SINGLE_FROM else np.float64)
         tops = np.empty((prior.layout.n_groups, counts.shape[1]))
         # cycle + 1: the draw before the first sweep has a stream of its own
         draw_loadings(counts, prior.gamma, groups, draws, tops, clock.seed, clock.cycle + 1)
         if tops.min() < SMALL:  # all of a group may be too small for anything but logs
+            draws = draws.astype(np.float64)
             draw_log_loadings(counts, prior.gamma, draws, clock.seed, clock.cycle + 1)
             tops[:] = -np.inf
             np.maximum.at(tops, groups, draws)

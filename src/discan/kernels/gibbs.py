@@ -7,7 +7,7 @@ import numpy as np
 
 from .compile import kernel
 from .draws import gammas, log_gamma_draw
-from .memory import prefetch_row
+from .memory import prefetch, prefetch_row
 from .random import (
     AUGMENT,
     LOADINGS,
@@ -20,7 +20,7 @@ from .random import (
     uniform,
 )
 from .special import log_rising
-from .weighing import LANES, find_component, make_room, weigh
+from .weighing import LANES, find_component, make_room, make_tail, weigh
 
 __all__ = [
     "augment_loadings",
@@ -59,6 +59,7 @@ def sweep(
     index = np.empty(n_components, dtype=np.int64)
     scratch = np.empty((6, n_components))
     score, ends, through = make_room(n_components)
+    tail, tail_start = make_tail(loadings)
     weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     known = np.int64(-1)
@@ -78,8 +79,8 @@ def sweep(
             scores[i, k] = score[k]
             component_counts[i, k] = 0
         out_log_fit[i] = _split_document(
-            stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-            out_loading_counts, ends, through, weights, draws, waiting,
+            stream, indptr, words, counts, loadings, tail, tail_start, i, score, log_score,
+            component_counts, out_loading_counts, ends, through, weights, draws, waiting,
         )  # fmt: skip
         if level != known:
             _set_log_terms(shape, rate, present, level, known, log_terms)
@@ -109,6 +110,7 @@ def split(
     n_components = loadings.shape[1]
     log_score = np.full(n_components, math.log(_TINY))
     score, ends, through = make_room(n_components)
+    tail, tail_start = make_tail(loadings)
     weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):
@@ -117,8 +119,8 @@ def split(
             score[k] = scores[i, k]
             component_counts[i, k] = 0
         _split_document(
-            stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-            out_loading_counts, ends, through, weights, draws, waiting,
+            stream, indptr, words, counts, loadings, tail, tail_start, i, score, log_score,
+            component_counts, out_loading_counts, ends, through, weights, draws, waiting,
         )  # fmt: skip
 
 
@@ -134,8 +136,8 @@ def _room(n_components):
 
 @kernel()
 def _split_document(
-    stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-    out_loading_counts, ends, through, weights, draws, waiting,
+    stream, indptr, words, counts, loadings, tail, tail_start, i, score, log_score,
+    component_counts, out_loading_counts, ends, through, weights, draws, waiting,
 ):  # fmt: skip
     """Split the counts of document i in proportion to theta_jk l_k; return its log fit.
 
@@ -150,7 +152,7 @@ def _split_document(
         j = words[t]
         if t + _AHEAD < indptr[-1]:
             prefetch_row(loadings, words[t + _AHEAD])
-        total = weigh(loadings, np.int64(j), score, ends, through)
+        total = weigh(loadings, np.int64(j), tail, tail_start, score, ends, through)
         plain = _TINY < total < np.inf
         if counts[t] == 1 and _TAME < total < 1.0 / _TAME:
             product *= total
@@ -176,6 +178,7 @@ def _split_document(
             k = find_component(uniform(stream) * total, through, ends)
             if k >= n_components or ends[LANES + k] <= ends[k]:
                 k = _heaviest(ends, n_components)
+            prefetch(out_loading_counts, np.int64(j) * n_components + k)
             waiting[n_waiting, 0] = j
             waiting[n_waiting, 1] = k
             n_waiting += 1

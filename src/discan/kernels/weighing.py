@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from .compile import kernel
 
-__all__ = ["LANES", "find_component", "make_room", "weigh"]
+__all__ = ["LANES", "find_component", "make_room", "make_tail", "weigh"]
 
 LANES = 8
 
@@ -25,13 +25,16 @@ _DOUBLES = ir.VectorType(_DOUBLE, LANES)
 
 
 @intrinsic
-def weigh(context, loadings, row, scores, ends, through):
+def weigh(context, loadings, row, tail, tail_start, scores, ends, through):
     """Sum the weights loadings[row, k] scores[k] by lanes; return the sum of all.
 
     Parameters
     ----------
     loadings : (J, K) float32 or float64
     row : int64
+    tail : array of the same type
+        What is read instead from the flat element ``tail_start`` of the loadings on: lanes reach
+        beyond the last row. See ``make_tail``.
     scores : (8 n,) float64
         0 beyond K; n is K / 8, rounded up.
     ends : (8 + 8 n,) float64
@@ -41,30 +44,36 @@ def weigh(context, loadings, row, scores, ends, through):
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        table, scores, ends, through = (
+        table, tail, scores, ends, through = (
             context.make_array(signature.args[n])(context, builder, arguments[n])
-            for n in (0, 2, 3, 4)
+            for n in (0, 2, 4, 5, 6)
         )
         width = builder.extract_value(table.shape, 1)
-        weights = builder.gep(table.data, [builder.mul(arguments[1], width)])
-        last = builder.sub(width, _LONG(1))
-        # what is read eight at a time ends before the last component: none is read beyond the table
-        n_whole = builder.and_(last, _LONG(-LANES))
-
-        def add(sums: Any, start: Any, weight: Any) -> Any:
-            score = builder.load(_eight(builder, scores.data, start), align=8)
-            sums = builder.fadd(sums, builder.fmul(weight, score))
-            place = builder.add(start, _LONG(LANES))
-            builder.store(sums, _eight(builder, ends.data, place), align=8)
-            return sums
-
-        sums = _sum_up(builder, weights, n_whole, add)
-        sums = add(sums, n_whole, _load_rest(builder, weights, n_whole, last))
+        offset = builder.mul(arguments[1], width)
+        weights = builder.select(
+            builder.icmp_signed("<", offset, arguments[3]),
+            builder.gep(table.data, [offset]),
+            builder.gep(tail.data, [builder.sub(offset, arguments[3])]),
+        )
+        sums = _sum_up(builder, weights, width, scores.data, ends.data)
         sums = _sums_of_lanes(builder, sums)
         builder.store(sums, _eight(builder, through.data, _LONG(0)), align=8)
         return builder.extract_element(sums, _INT(LANES - 1))
 
-    return types.float64(loadings, types.int64, scores, ends, through), generate
+    long = types.int64
+    return types.float64(loadings, long, tail, long, scores, ends, through), generate
+
+
+@kernel()
+def make_tail(loadings):
+    """Copy the end of the loadings, with room for lanes; say also where it begins."""
+    flat = loadings.reshape(-1)
+    width = (loadings.shape[1] + LANES - 1) // LANES * LANES
+    start = max(0, flat.shape[0] - width)
+    tail = np.zeros(2 * width, dtype=loadings.dtype)
+    for place in range(start, flat.shape[0]):
+        tail[place - start] = flat[place]
+    return tail, start
 
 
 @kernel()
@@ -90,8 +99,8 @@ def find_component(goal, through, ends):
     return k
 
 
-def _sum_up(builder: Any, weights: Any, n: Any, add: Any) -> Any:
-    """Add up n weights, eight at a time."""
+def _sum_up(builder: Any, weights: Any, n: Any, scores: Any, ends: Any) -> Any:
+    """Add up n weights times scores, eight at a time, and write the sums down."""
     before = builder.block
     head, inside, after = (builder.append_basic_block() for _ in range(3))
     builder.branch(head)
@@ -103,22 +112,15 @@ def _sum_up(builder: Any, weights: Any, n: Any, add: Any) -> Any:
     builder.position_at_end(inside)
     kind = weights.type.pointee
     weight = builder.load(_eight(builder, weights, start), align=8 if kind == _DOUBLE else 4)
-    sums.add_incoming(add(sums, start, _as_doubles(builder, weight)), inside)
-    start.add_incoming(builder.add(start, _LONG(LANES)), inside)
+    score = builder.load(_eight(builder, scores, start), align=8)
+    more = builder.fadd(sums, builder.fmul(_as_doubles(builder, weight), score))
+    following = builder.add(start, _LONG(LANES))
+    builder.store(more, _eight(builder, ends, following), align=8)
+    sums.add_incoming(more, inside)
+    start.add_incoming(following, inside)
     builder.branch(head)
     builder.position_at_end(after)
     return sums
-
-
-def _load_rest(builder: Any, weights: Any, start: Any, last: Any) -> Any:
-    """Load what is left of a row, one to eight weights, the last of them in the lanes beyond."""
-    result = ir.Constant(ir.VectorType(weights.type.pointee, LANES), ir.Undefined)
-    for lane in range(LANES):
-        place = builder.add(start, _LONG(lane))
-        place = builder.select(builder.icmp_signed("<", place, last), place, last)
-        value = builder.load(builder.gep(weights, [place]))
-        result = builder.insert_element(result, value, _INT(lane))
-    return _as_doubles(builder, result)
 
 
 def _sums_of_lanes(builder: Any, sums: Any) -> Any:
