@@ -117,6 +117,20 @@ def test_posterior_means(name, sampler):
     check(SHORT[name], sampler)
 
 
+@pytest.mark.parametrize("name", SHORT)
+def test_loadings_in_single_precision_do_no_harm(name, monkeypatch):
+    monkeypatch.setattr("discan.algorithms.gibbs.SINGLE_FROM", 1)
+    kinds = set()
+
+    def watch(run):
+        kinds.add(run.params.loadings.dtype)
+
+    options = {"n_draws": 1, "burn_in": 2, "thin": 1}
+    discan.DCA(2, algorithm=discan.Gibbs(**options), callback=watch).fit(SHORT[name].W)
+    assert kinds == {np.dtype(np.float32)}
+    check(SHORT[name], "gibbs")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["gibbs", "collapsed"])
 @pytest.mark.parametrize("name", LONG)
