@@ -29,7 +29,7 @@ class Variational(Expectation):
     ----------
     loadings : {"dirichlet", "point"}
         A Dirichlet posterior of the loadings, or a point estimate (MAP in the log basis).
-    online, batch_entries, delay, decay, inner
+    online, batch_entries, delay, decay, visits, inner
         As for every algorithm by expectation.
     """
 
@@ -52,7 +52,7 @@ class Variational(Expectation):
 
     def default_init(self, model: Model) -> str:
         """A few cycles of MAP lead away from the poor optima that random starts end in."""
-        return "map"
+        return super().default_init(model) if self.online else "map"
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Set q(Theta), or the point loadings, from expected counts."""
