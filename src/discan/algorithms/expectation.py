@@ -68,14 +68,14 @@ class Expectation(Algorithm):
     visits : int
         How often a batch is gone over while it is at hand when online, with new loadings each time.
     inner : int, optional
-        Steps on a document each time it is visited: 1, or 3 when online.
+        Steps on a document each time it is visited: 1, or 2 when online.
     """
 
     online: bool = False
     batch_entries: int | None = None
     delay: float = 0.5
-    decay: float = 0.8
-    visits: int = 4
+    decay: float = 0.7
+    visits: int = 8
     inner: int | None = None
 
     geometric_mean = False
@@ -130,7 +130,7 @@ class Expectation(Algorithm):
         """One step a visit when the documents are seen again soon, more when online."""
         if self.inner is not None:
             return self.inner
-        return 3 if self.online else 1
+        return 2 if self.online else 1
 
     def power(self, params: Params) -> float:
         """Exponent of the responsibilities; below 1 for tempering."""
