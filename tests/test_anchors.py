@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from discan import DCA, InputError
+from discan import DCA
 from discan.algorithms import MAP, CollapsedVariational, Variational
 from discan.anchors import from_words
 from discan.data.corpus import Corpus
@@ -73,8 +73,3 @@ def test_every_token_is_counted_once(algorithm):
     ).fit(X)  # fmt: skip
     # batches of equally many documents differ a little in tokens
     np.testing.assert_allclose(counts, X.sum(), rtol=0.02)
-
-
-def test_visits_are_checked():
-    with pytest.raises(InputError, match="visits"):
-        MAP(online=True, visits=0)

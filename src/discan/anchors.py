@@ -13,7 +13,7 @@ from discan.typing import Array
 
 __all__ = ["from_words"]
 
-# For each component: words that may stand for one, and columns that the company of words is kept in.
+# For each component: words that may stand for one, and columns that companies are kept in.
 CANDIDATES = 20
 COLUMNS = 8
 # Steps to the mixture of anchors that is nearest to a word, and their size.
@@ -58,9 +58,7 @@ def _company(corpus: Corpus, n_components: int, seed: int) -> Array:
     rng = np.random.Generator(np.random.Philox(key=int(seed)))
     signs = rng.choice([-1.0, 1.0], n_words)
     company, totals = np.zeros((n_words, width), np.float32), np.zeros(n_words)
-    add_neighbours(
-        corpus.indptr, corpus.words, corpus.counts, rank % width, signs, company, totals
-    )
+    add_neighbours(corpus.indptr, corpus.words, corpus.counts, rank % width, signs, company, totals)
     mean = company.sum(axis=0, dtype=np.float64) / max(totals.sum(), 1e-300)
     known = totals > 0.0  # the others are always alone: nothing sets them apart
     company[known] /= totals[known, None]

@@ -410,7 +410,8 @@ def _start(
     if init == "map":
         return by(MAP(), "documents", START_CYCLES)
     raise InputError(
-        f"init={init!r}; use 'auto', 'random', 'documents', 'words', 'map' or a (K, J) array of components"
+        f"init={init!r}; use 'auto', 'random', 'documents', 'words', 'map' or a (K, J) array of "
+        "components"
     )
 
 

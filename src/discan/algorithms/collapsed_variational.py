@@ -145,9 +145,7 @@ class CollapsedVariational(MAP):
         totals = parts.sum(axis=0)
         inverse = _inverse(params, totals)
         engine.run(normalise, range(PIECES))
-        return replace(
-            params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes
-        )
+        return replace(params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes)
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
         """As MAP, but a small expected count is a chance of one token, not a part of a token."""

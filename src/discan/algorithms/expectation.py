@@ -114,7 +114,7 @@ class Expectation(Algorithm):
         return max(1, -(-corpus.n_entries // batches))
 
     def n_visits(self) -> int:
-        """Go over a batch again while it is at hand; a round of all documents comes again anyway."""
+        """Go over a batch again while it is at hand; one of all documents comes again anyway."""
         return self.visits if self.online else 1
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
