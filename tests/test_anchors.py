@@ -52,12 +52,12 @@ def test_two_online_passes_are_as_good_as_batch(algorithm):
     """The first pass is the start's, the second the one cycle."""
     X, _ = planted(4000, seed=1)
     new, _ = planted(500, seed=2)
-    settings = {"alpha": ALPHA, "gamma": 0.02, "random_state": 0, "tol": 0.0}
+    settings = {"alpha": ALPHA, "gamma": 0.02, "random_state": 1, "tol": 0.0}
     batch = DCA(K, algorithm=algorithm(), max_iter=150, **settings).fit(X)
     online = DCA(K, algorithm=algorithm(online=True), max_iter=1, **settings).fit(X)
     judges = [DCA.from_components(fit.components_, alpha=ALPHA) for fit in (batch, online)]
     perplexity = [np.exp(-judge.score(new)) for judge in judges]
-    assert perplexity[1] <= 1.01 * perplexity[0]
+    assert perplexity[1] <= 1.005 * perplexity[0]
 
 
 @pytest.mark.parametrize("algorithm", [CollapsedVariational, MAP, Variational])
