@@ -18,7 +18,7 @@ from store import Results, Row
 from tools import Task
 
 import discan
-from discan.algorithms import CollapsedVariational
+from discan.algorithms import MAP, CollapsedVariational, Variational
 
 __all__ = ["measure_online", "measure_transform", "settled"]
 
@@ -52,9 +52,9 @@ def measure_transform(
 def measure_online(
     results: Results, corpus: Counts, n_components: int, n_documents: int, seconds: float
 ) -> None:
-    """Fit synthetic documents in two online passes, and in batches until time is over.
+    """Fit synthetic documents in two online passes, and by the same algorithm until time is over.
 
-    The first of the two passes is the one that every fit of its kind starts with.
+    The first of the two passes is that of the start.
     """
     task: list[Task] = []
 
@@ -63,18 +63,20 @@ def measure_online(
             task.append(_synthetic_task(corpus, n_components, n_documents))
         return task[0]
 
-    online = tools.ours("online", algorithm=CollapsedVariational(online=True), max_iter=1, tol=0.0)
-    batches = [
-        tools.ours(f"batch, {name}", algorithm=name, tol=0.0)
-        for name in ("variational", "collapsed-variational")
+    pairs = [
+        (
+            tools.ours(f"batch, {kind.name}", algorithm=kind(), tol=0.0),
+            tools.ours(f"online, {kind.name}", algorithm=kind(online=True), max_iter=1, tol=0.0),
+        )
+        for kind in (CollapsedVariational, MAP, Variational)
     ]
-    for tool in (*batches, online):
+    for tool in (tool for pair in pairs for tool in pair):
 
         def work(tool: tools.Tool = tool) -> Row:
             test, alpha = data().corpus.test, data().alpha
             watch = Watch(
                 lambda answer: judge.perplexity(answer.components(), test, alpha), seconds,
-                spacing=1.0 if tool is online else 1.3,
+                spacing=1.3,
             )  # fmt: skip
             tool.fit(data(), watch)
             return {"points": watch.points}

@@ -33,7 +33,7 @@ SECTIONS = {
     "growth": ("Growth of a sweep", "exponent"),
 }
 FIRST_CYCLE, COMPILING = 1.5, 10.0  # seconds
-PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.3
+PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, ONLINE, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.0, 1.3
 ABREAST = 1.05  # an exponent of growth up to this is linear
 RACES = ("quality", "alpha", "variational", "kl")
 
@@ -242,12 +242,16 @@ def _logs(tools: dict[str, list[list[Sequence[float]]]]) -> dict[str, list[list[
 def _online(results: Results) -> Iterator[Verdict]:
     for cell in dict.fromkeys(row["cell"] for row in results.good("online")):
         curves = curves_of(results.good("online", cell=cell))
-        for tool in sorted(set(curves) - {"online"}) if "online" in curves else ():
-            batch, online = best_value(curves[tool]), curves["online"][0][-1][2]
-            passes = curves[tool][0][-1][1]
+        names = [tool.removeprefix("online, ") for tool in curves if tool.startswith("online, ")]
+        for name in names:
+            theirs, ours = curves.get(f"batch, {name}"), curves[f"online, {name}"]
+            if theirs is None:
+                continue
+            batch, online = best_value(theirs), ours[0][-1][2]
             yield Verdict(
-                "online", f"{cell}, synthetic, {tool}", f"{batch:.0f} ({passes:.0f} passes)",
-                f"{online:.0f} (2 passes)", online / batch, 1.0, "<=",
+                "online", f"{cell}, synthetic, {name}",
+                f"{batch:.0f} ({theirs[0][-1][1]:.0f} passes, {theirs[0][-1][0]:.0f} s)",
+                f"{online:.0f} (2 passes, {ours[0][-1][0]:.0f} s)", online / batch, ONLINE, "<=",
             )  # fmt: skip
 
 

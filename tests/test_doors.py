@@ -354,6 +354,7 @@ def test_bad_hyperprior(hyperprior):
         (Variational, {"delay": float("inf")}),
         (Variational, {"batch_entries": 0}),
         (Variational, {"batch_entries": "x"}),
+        (Variational, {"visits": 0}),
         (Variational, {"inner": 0}),
         (Variational, {"inner": 2.5}),
         (MaximumLikelihood, {"tau": 0}),

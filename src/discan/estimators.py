@@ -84,12 +84,13 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Their priors when a sampler learns them.
     groups : (J,) array, optional
         Group of each column; components are distributions inside each group.
-    init : {"auto", "random", "documents", "map"} or (K, J) array, default="auto"
+    init : {"auto", "random", "documents", "words", "map"} or (K, J) array, default="auto"
         Where to start: at random; from the words of a few documents for each component and one
-        pass over all; from there with ten cycles of MAP; or from given components. "auto" is
-        "documents" for "ml", "map" and "cvb0", "map" for the variational algorithm, which else
-        ends in poor optima, and "random" for the samplers unless ``Collapsed(start=...)`` says
-        otherwise.
+        pass over all; from words that stand for a component each, found in one pass; from
+        documents with ten cycles of MAP; or from given components. "auto" is "documents" for "ml",
+        "map" and "cvb0", "map" for the variational algorithm, which else ends in poor optima,
+        "words" for all these when online, and "random" for the samplers unless
+        ``Collapsed(start=...)`` says otherwise.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5

@@ -18,6 +18,7 @@ import numpy as np
 from discan.algorithms import MAP, Algorithm
 from discan.algorithms.base import Clock, Params, Plan, Start, Stats
 from discan.algorithms.sampling import Sampler
+from discan.anchors import from_words
 from discan.averages import Averages
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, Threads
@@ -53,7 +54,7 @@ class Run:
     learn : names of the hyperparameters to learn
     hyperprior : Hyperprior, optional
         Their priors for the samplers; the model's own by default.
-    init : {"auto", "random", "documents", "map"} or (K, J) array
+    init : {"auto", "random", "documents", "words", "map"} or (K, J) array
         Where to start; "auto" leaves it to the algorithm.
     seed : int
         Names all random streams.
@@ -219,14 +220,15 @@ class Run:
         clock = Clock(self.seed, self.cycle)
         total = Stats()
         for blocks in self.rounds:
-            stats = self._round(blocks, clock)
-            if algorithm.overshot(self.params, stats):
-                self.params = algorithm.retreat(self.params)
+            for _ in range(algorithm.n_visits()):  # the last one counts
                 stats = self._round(blocks, clock)
-            share = stats.n_documents / self.training.n_documents
-            self.params = algorithm.update(self.params, stats, share, clock, self.engine)
-            if stats.loading_sums is not self.params.loading_counts:
-                self._rooms.append(stats.loading_sums)
+                if algorithm.overshot(self.params, stats):
+                    self.params = algorithm.retreat(self.params)
+                    stats = self._round(blocks, clock)
+                share = stats.n_documents / self.training.n_documents
+                self.params = algorithm.update(self.params, stats, share, clock, self.engine)
+                if stats.loading_sums is not self.params.loading_counts:
+                    self._rooms.append(stats.loading_sums)
             total += Stats(
                 stats.objective, stats.log_likelihood, stats.n_documents, scores=stats.scores
             )
@@ -404,10 +406,13 @@ def _start(
     if init == "documents":
         words = from_documents(corpus, n_components, seed, algorithm.documents_a_component)
         return by(first_pass(corpus, algorithm), words, 1)
+    if init == "words":
+        return from_words(corpus, n_components, seed)
     if init == "map":
         return by(MAP(), "documents", START_CYCLES)
     raise InputError(
-        f"init={init!r}; use 'auto', 'random', 'documents', 'map' or a (K, J) array of components"
+        f"init={init!r}; use 'auto', 'random', 'documents', 'words', 'map' or a (K, J) array of "
+        "components"
     )
 
 

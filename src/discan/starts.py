@@ -51,7 +51,7 @@ def first_pass(corpus: Corpus, algorithm: Algorithm = _POINT) -> Algorithm:
         return opening
     batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
     entries = max(1, -(-corpus.n_entries // batches))
-    return MAP(online=True, batch_entries=entries, delay=0.0, decay=0.6, inner=6)
+    return MAP(online=True, batch_entries=entries, delay=0.0, decay=0.6, visits=1, inner=6)
 
 
 def from_components(components: Any, prior: LoadingsPrior, corpus: Corpus, n: int) -> Start:

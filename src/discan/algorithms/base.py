@@ -224,6 +224,10 @@ class Algorithm(ABC):
         """Cut a cycle into rounds; the parameters are updated after each."""
         return [corpus.blocks]
 
+    def n_visits(self) -> int:
+        """Count how often a round is gone over before the next one."""
+        return 1
+
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """Count the partial sums: a function of the data alone, never of the threads."""
         return max(1, min(MAX_LANES, LANE_BYTES // (8 * corpus.n_words * n_components)))

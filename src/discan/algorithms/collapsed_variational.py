@@ -54,14 +54,10 @@ class CollapsedVariational(MAP):
     ----------
     stride : float
         How many times as far as the plain step goes each cycle, at least 1 and less than 2.
-    online, batch_entries, delay, decay, inner
+    online, batch_entries, delay, decay, visits, inner
         As for every algorithm by expectation.
     """
 
-    # when online, it goes on from where the first pass ended
-    batch_entries: int = 2**13
-    delay: float = 64.0
-    decay: float = 0.6
     stride: float = 1.8
 
     name = "collapsed-variational"
@@ -80,7 +76,9 @@ class CollapsedVariational(MAP):
         """One online pass of this algorithm, in larger steps the earlier."""
         batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
         entries = max(-(-corpus.n_entries // batches), ENTRIES_A_WORD * corpus.n_words)
-        return replace(self, online=True, batch_entries=entries, delay=0.0, decay=0.6, inner=4)
+        return replace(
+            self, online=True, batch_entries=entries, delay=0.0, decay=0.6, visits=1, inner=4
+        )
 
     @property
     def _stride(self) -> float:
@@ -124,10 +122,11 @@ class CollapsedVariational(MAP):
         new, counts, prior = stats.loading_sums, params.loading_counts, params.prior
         assert new is not None
         assert counts is not None
-        batch = params.notes.get("batch", 0)
-        way = self._stride
+        way, notes = self._stride, params.notes
         if share < 1.0:
-            way = (self.delay + 1.0 + batch) ** -self.decay
+            way, before, notes = self._blend(params)
+            # the counts are changed where they are
+            counts = before if "before" not in notes else before.copy()
         least = KEPT if way > 1.0 else 0.0  # only a long stride can go too far
         groups = prior.layout.group_of_word
         edges = np.linspace(0, len(counts), PIECES + 1).astype(int).tolist()
@@ -146,8 +145,7 @@ class CollapsedVariational(MAP):
         totals = parts.sum(axis=0)
         inverse = _inverse(params, totals)
         engine.run(normalise, range(PIECES))
-        notes = {**params.notes, "batch": batch + 1}
-        return replace(params, loadings=loadings, totals=totals, notes=notes)
+        return replace(params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes)
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
         """As MAP, but a small expected count is a chance of one token, not a part of a token."""

@@ -31,6 +31,9 @@ SETTLE_TOLERANCE = 1e-9
 SETTLE_STEPS = 10_000
 # From this many products of a count and a component on, point estimates work in single precision.
 SINGLE_FROM = 10_000_000
+# When online there are this many batches, if each has enough documents.
+BATCHES = 16
+DOCUMENTS_A_BATCH = 100
 # A batch is put together from this many places of the corpus, lest its order matter.
 PLACES = 16
 
@@ -58,18 +61,21 @@ class Expectation(Algorithm):
     ----------
     online : bool
         Update the loadings after every batch of documents instead of after all of them.
-    batch_entries : int
-        Non-zeros in a batch when online.
+    batch_entries : int, optional
+        Non-zeros in a batch when online; a sixteenth of all if not given.
     delay, decay : float
-        Step size of batch t when online, (delay + t)^-decay.
+        Weight of batch t = 1, 2, ... against all before it when online, (delay + t)^-decay.
+    visits : int
+        How often a batch is gone over while it is at hand when online, with new loadings each time.
     inner : int, optional
-        Steps on a document each time it is visited: 1, or 10 when online.
+        Steps on a document each time it is visited: 1, or 2 when online.
     """
 
     online: bool = False
-    batch_entries: int = 2**14
-    delay: float = 1.0
+    batch_entries: int | None = None
+    delay: float = 0.5
     decay: float = 0.7
+    visits: int = 8
     inner: int | None = None
 
     geometric_mean = False
@@ -81,25 +87,41 @@ class Expectation(Algorithm):
         """Check the options."""
         number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
         number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
-        whole("batch_entries", self.batch_entries, 1)
+        whole("visits", self.visits, 1)
+        if self.batch_entries is not None:
+            whole("batch_entries", self.batch_entries, 1)
         if self.inner is not None:
             whole("inner", self.inner, 1)
 
     def default_init(self, model: Model) -> str:
-        """Documents say more of what goes together than chance."""
-        return "documents"
+        """Documents say more of what goes together than chance; words say it in one pass."""
+        return "words" if self.online else "documents"
 
     def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
         """One round, or one for each batch, its documents taken from all over the corpus."""
         if not self.online:
             return [corpus.blocks]
-        pieces = corpus.blocks_of(max(1, min(self.batch_entries // PLACES, BLOCK_ENTRIES)))
-        n_batches = min(len(pieces), max(1, round(corpus.n_entries / self.batch_entries)))
+        entries = self._entries(corpus)
+        pieces = corpus.blocks_of(max(1, min(entries // PLACES, BLOCK_ENTRIES)))
+        n_batches = min(len(pieces), max(1, round(corpus.n_entries / entries)))
         return [pieces[start::n_batches] for start in range(n_batches)]
+
+    def _entries(self, corpus: Corpus) -> int:
+        """Non-zeros in a batch."""
+        if self.batch_entries is not None:
+            return self.batch_entries
+        batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
+        return max(1, -(-corpus.n_entries // batches))
+
+    def n_visits(self) -> int:
+        """Go over a batch again while it is at hand; one of all documents comes again anyway."""
+        return self.visits if self.online else 1
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """As many partial sums as the work on a round's entries makes up for."""
-        entries = min(self.batch_entries, corpus.n_entries) if self.online else corpus.n_entries
+        entries = corpus.n_entries
+        if self.online:
+            entries = min(self._entries(corpus), entries)
         visits = entries * (1 + self.inner_steps()) // 2
         worth = visits // (self.visits_a_lane * corpus.n_words)
         return max(1, min(worth, super().n_lanes(corpus, n_components)))
@@ -108,7 +130,7 @@ class Expectation(Algorithm):
         """One step a visit when the documents are seen again soon, more when online."""
         if self.inner is not None:
             return self.inner
-        return 10 if self.online else 1
+        return 2 if self.online else 1
 
     def power(self, params: Params) -> float:
         """Exponent of the responsibilities; below 1 for tempering."""
@@ -156,13 +178,25 @@ class Expectation(Algorithm):
         counts = self._expected_counts(params, stats)
         if not self.online or share >= 1.0:
             return self.with_counts(params, counts)
-        batch = params.notes.get("batch", 0)
-        weight = (self.delay + 1.0 + batch) ** -self.decay
-        assert params.loading_counts is not None
+        weight, before, notes = self._blend(params)
         counts *= weight / share
-        counts += (1.0 - weight) * params.loading_counts
-        notes = {**params.notes, "batch": batch + 1}
+        counts += (1.0 - weight) * before
         return replace(self.with_counts(params, counts), notes=notes)
+
+    def _blend(self, params: Params) -> tuple[float, Array, dict[str, Any]]:
+        """Weight of the batch at hand, the counts of all before it, and the notes from now on.
+
+        A later visit of the batch takes the place of the earlier ones: they blend with the same
+        counts, which are noted until the last.
+        """
+        notes = dict(params.notes)
+        updates = notes.get("updates", 0)
+        batch, visit = divmod(updates, self.visits)
+        before = notes.pop("before", params.loading_counts)
+        notes["updates"] = updates + 1
+        if visit + 1 < self.visits:
+            notes["before"] = before
+        return (self.delay + 1.0 + batch) ** -self.decay, before, notes
 
     def _expected_counts(self, params: Params, stats: Stats) -> Array:
         """Expected counts of the round (J, K), made in place of the sums that they come from."""

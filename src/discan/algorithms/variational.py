@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.checks import one_of
 from discan.data.corpus import Block, Corpus
+from discan.engines import Engine
 from discan.hyperparameters import ExpectedScores
 from discan.kernels.variational import loading_geometry, loading_penalty, log_peaks
 from discan.models import Model, ScoreTable
@@ -29,7 +30,7 @@ class Variational(Expectation):
     ----------
     loadings : {"dirichlet", "point"}
         A Dirichlet posterior of the loadings, or a point estimate (MAP in the log basis).
-    online, batch_entries, delay, decay, inner
+    online, batch_entries, delay, decay, visits, inner
         As for every algorithm by expectation.
     """
 
@@ -52,7 +53,7 @@ class Variational(Expectation):
 
     def default_init(self, model: Model) -> str:
         """A few cycles of MAP lead away from the poor optima that random starts end in."""
-        return "map"
+        return super().default_init(model) if self.online else "map"
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Set q(Theta), or the point loadings, from expected counts."""
@@ -63,6 +64,26 @@ class Variational(Expectation):
         layout = params.prior.layout
         loading_geometry(shape, layout.group_of_word, layout.group_sums(shape), weights)
         return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
+
+    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
+        """Begin an online fit with means."""
+        return self._opened(super().init_params(params, corpus, start, clock), clock)
+
+    def update(
+        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+    ) -> Params:
+        """As every algorithm by expectation, but the first online cycle goes by means."""
+        return self._opened(super().update(params, stats, share, clock, engine), clock)
+
+    def _opened(self, params: Params, clock: Clock) -> Params:
+        """Let documents read the means of the loadings as long as an online fit knows little.
+
+        Geometric means are nearly nil where counts are few, as all are at first: they would part
+        words from components for good that the first batches happen not to bring together.
+        """
+        if not self.online or clock.cycle > 0:
+            return params
+        return replace(params, loadings=params.prior.mean(np.asarray(params.loading_counts)))
 
     def score_sums(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState
@@ -83,6 +104,8 @@ class Variational(Expectation):
 
     def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
         """M-steps (spec 5.1)."""
+        if self.online and clock.cycle == 0:
+            params = self.with_counts(params, np.asarray(params.loading_counts))
         if isinstance(stats.scores, ExpectedScores):
             params = replace(params, model=params.model.maximise(params.learn, stats.scores))
         if "gamma" in params.learn:

@@ -166,7 +166,7 @@ def fit(
     ] = "",
     init: Annotated[
         str,
-        typer.Option(help="Where to start: auto, random, documents, or map (a short MAP fit).",
+        typer.Option(help="Where to start: auto, random, documents, words, or map (short MAP fit).",
                      rich_help_panel=RUNNING),
     ] = "auto",
     iterations: Annotated[

@@ -18,6 +18,7 @@ from scipy.special import gammaln as log_gamma
 __all__ = [
     "Stream",
     "add_counts",
+    "add_neighbours",
     "assign",
     "augment_loadings",
     "augment_scores",
@@ -486,6 +487,18 @@ def expect_others(
             converged = change <= tolerance * c.sum()
         np.add.at(loading_counts, w, split)
     return score_shape, loading_counts, objective
+
+
+def add_neighbours(indptr, words, counts, columns, signs, company, totals):
+    """Add what stands beside each word of the documents; return the company (J, M), totals (J,)."""
+    company, totals = company.copy(), totals.copy()
+    for _, w, n in _documents(indptr, words, counts):
+        beside = n[None, :] * (1 - np.eye(len(w)))  # of each word, all the others
+        share = n / n.sum()
+        for j, row, part in zip(w, beside, share, strict=True):
+            np.add.at(company[j], columns[w], part * signs[w] * row)
+            totals[j] += part * row.sum()
+    return company, totals
 
 
 def _split_by_others(theta, gamma, gamma_total, inverse_total, n, alpha, b, a):
