@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
 from discan.errors import InputError
@@ -42,12 +42,30 @@ class Threads:
         return self._n
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """Run ``work`` on every item; results come in the order of the items."""
-        if self._n == 1 or len(items) <= 1:
+        """Run ``work`` on every item; results come in the order of the items.
+
+        Each thread, the caller's among them, takes the next item when it is done with the last.
+        """
+        n_threads = min(self._n, len(items))
+        if n_threads <= 1:
             return [work(item) for item in items]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._n, thread_name_prefix="discan")
-        return list(self._pool.map(work, items))
+            self._pool = ThreadPoolExecutor(self._n - 1, thread_name_prefix="discan")
+        done: dict[int, Result] = {}
+        waiting = iter(range(len(items)))  # shared: each number is handed out once
+
+        def take() -> None:
+            for index in waiting:
+                done[index] = work(items[index])
+
+        others = [self._pool.submit(take) for _ in range(n_threads - 1)]
+        try:
+            take()
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+        return [done[index] for index in range(len(items))]
 
     def __enter__(self) -> Self:
         """Use as a context: the threads stop at its end."""
