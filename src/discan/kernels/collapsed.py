@@ -114,7 +114,7 @@ def assign(indptr, words, counts, loadings, scores, assignments, seed, first_doc
     stream = np.empty(2, dtype=np.uint64)
     token = 0
     for i in range(indptr.shape[0] - 1):
-        open_stream(stream, seed, START, 0, first_document + i)
+        open_stream(stream, seed, START, np.int64(0), first_document + i)
         for t in range(indptr[i], indptr[i + 1]):
             row = loadings[words[t]]
             total = 0.0

@@ -30,10 +30,6 @@ __all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_t
 # group of words that its spread is of; where its level begins in the tables of the scores.
 _DOCUMENT, _START, _END, _TOKEN, _LOST, _GAINED, _LEVEL, _GROUP = range(8)
 
-# Tables of the scores and of the norms.
-_SHAPE, _SCALE, _EMPTY = range(3)
-_INVERSE, _WITHOUT, _NORM = range(3)
-
 _AHEAD = 8  # tokens from the one at hand to the one whose counts are fetched
 _MOVES, _MOVES_AHEAD = 512, 8  # moves that are looked at together; from one to the one fetched
 _NUMBERS_A_LINE = 32  # of 16 bits in a cache line
@@ -63,16 +59,11 @@ def _sweep(listed):
         """
         n_components = shape.shape[1]
         width = (n_components + LANES - 1) // LANES * LANES
-        scores = _score_tables(shape, rate, present)
-        norms = _norm_tables(gamma_totals, totals, width)
+        shapes, scales, empties = _score_tables(shape, rate, present)
+        inverse, without, norm = _norm_tables(gamma_totals, totals, width)
         nothing = _empty_terms(shape, rate, present)
         first_token, token_words = _spell_out(indptr, words, counts, assignments.shape[0])
         at = np.empty(assignments.shape[0], dtype=np.float32)
-        # flat: places in them are worked out once
-        shapes, scales = scores[_SHAPE].reshape(-1), scores[_SCALE].reshape(-1)
-        empties = scores[_EMPTY].reshape(-1)
-        inverse, without = norms[_INVERSE].reshape(-1), norms[_WITHOUT].reshape(-1)
-        norm = norms[_NORM].reshape(-1)
         # lanes reach beyond the last row, so the end of the counts is read from a copy with room
         flat = loading_counts.reshape(-1)
         tail_start = max(0, flat.shape[0] - width)
@@ -103,7 +94,7 @@ def _sweep(listed):
                         i = slots[s, _DOCUMENT]
                         out_log_factor[i] = nothing[levels[i]] + _close(
                             s, slots, weight, late, levels, assignments, shape, rate, present,
-                            scores, held,
+                            empties, held,
                         )  # fmt: skip
                     if next_document == levels.shape[0]:
                         slots[s, _DOCUMENT] = -1
@@ -111,7 +102,7 @@ def _sweep(listed):
                     open_stream(stream, seed, SWEEP, cycle, first_document + next_document)
                     _open(
                         s, slots, weight, late, next_document, first_token, levels, assignments,
-                        scores, held, stream, at,
+                        shapes, scales, empties, held, stream, at,
                     )  # fmt: skip
                     next_document += 1
             n_first, n_second = slots[0, _END] - slots[0, _TOKEN], slots[1, _END] - slots[1, _TOKEN]
@@ -250,29 +241,34 @@ def _spell_out(indptr, words, counts, n_tokens):
 
 @kernel()
 def _score_tables(shape, rate, present):
-    """What weights are made of: d_k = (c_k + shape) scale, or empty if c_k = 0; (3, T, K)."""
+    """What weights are made of: d_k = (c_k + shape) scale, or empty if c_k = 0; flat, (T K,)."""
     n_levels, n_components = shape.shape
-    result = np.empty((3, n_levels, n_components), dtype=np.float32)
+    shapes = np.empty(n_levels * n_components, dtype=np.float32)
+    scales = np.empty(n_levels * n_components, dtype=np.float32)
+    empties = np.empty(n_levels * n_components, dtype=np.float32)
     for level in range(n_levels):
         for k in range(n_components):
-            result[_SHAPE, level, k] = shape[level, k]
-            result[_SCALE, level, k] = 1.0 / rate[level, k]
-            result[_EMPTY, level, k] = shape[level, k] * present[level, k] / rate[level, k]
-    return result
+            at = level * n_components + k
+            shapes[at] = shape[level, k]
+            scales[at] = 1.0 / rate[level, k]
+            empties[at] = shape[level, k] * present[level, k] / rate[level, k]
+    return shapes, scales, empties
 
 
 @kernel()
 def _norm_tables(gamma_totals, totals, width):
-    """1 / N_k, 1 / (N_k - 1) and N_k of each group, (3, G, width)."""
+    """1 / N_k, 1 / (N_k - 1) and N_k of each group; flat, (G width,)."""
     n_groups, n_components = totals.shape
-    result = np.zeros((3, n_groups, width), dtype=np.float32)
+    inverse = np.zeros(n_groups * width, dtype=np.float32)
+    without = np.zeros(n_groups * width, dtype=np.float32)
+    norms = np.zeros(n_groups * width, dtype=np.float32)
     for g in range(n_groups):
         for k in range(n_components):
             norm = gamma_totals[g] + totals[g, k]
-            result[_INVERSE, g, k] = 1.0 / norm
-            result[_WITHOUT, g, k] = 1.0 / max(norm - 1.0, 1e-30)
-            result[_NORM, g, k] = norm
-    return result
+            inverse[g * width + k] = 1.0 / norm
+            without[g * width + k] = 1.0 / max(norm - 1.0, 1e-30)
+            norms[g * width + k] = norm
+    return inverse, without, norms
 
 
 @kernel(**LEAF)
@@ -291,22 +287,23 @@ def _one_more(weight, shape, scale, empty):
 
 @kernel()
 def _open(
-    s, slots, weight, late, document, first_token, levels, assignments, scores, held, stream,
-    out_uniforms,
+    s, slots, weight, late, document, first_token, levels, assignments, shapes, scales, empties,
+    held, stream, out_uniforms,
 ):  # fmt: skip
     """Take a document into a slot, and draw the numbers for its tokens."""
     n_components = held.shape[0]
     level = levels[document]
     if slots[s, _DOCUMENT] < 0 or levels[slots[s, _DOCUMENT]] != level:
         for k in range(n_components):
-            weight[s, k] = scores[_EMPTY, level, k]
+            weight[s, k] = empties[level * n_components + k]
     start, end = first_token[document], first_token[document + 1]
     slots[s, _DOCUMENT], slots[s, _LEVEL] = document, level * n_components
     slots[s, _START], slots[s, _TOKEN], slots[s, _END] = start, start, end
     for x in range(start, end):
         k = np.uint64(assignments[x])
+        at = np.uint64(level * n_components) + k
         held[k] += 1  # the last token of a component leaves the weight of all
-        weight[s, k] = (np.float32(held[k]) + scores[_SHAPE, level, k]) * scores[_SCALE, level, k]
+        weight[s, k] = (np.float32(held[k]) + shapes[at]) * scales[at]
     for x in range(start, end):
         held[np.uint64(assignments[x])] = 0
     # no change yet, and no spread
@@ -318,7 +315,7 @@ def _open(
 
 @kernel()
 def _close(
-    s, slots, weight, late, levels, assignments, shape, rate, present, scores, held
+    s, slots, weight, late, levels, assignments, shape, rate, present, empties, held
 ):  # fmt: skip
     """Forget the document of a slot; return log F(c) - log F(0), a factor for each token."""
     weight[s, slots[s, _LOST]], weight[s, slots[s, _GAINED]] = late[s, 0], late[s, 1]
@@ -337,7 +334,7 @@ def _close(
     for x in range(slots[s, _START], slots[s, _END]):
         k = np.uint64(assignments[x])
         held[k] = 0
-        weight[s, k] = scores[_EMPTY, level, k]
+        weight[s, k] = empties[np.uint64(slots[s, _LEVEL]) + k]
     return result + math.log(product)
 
 

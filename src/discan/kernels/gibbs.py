@@ -114,7 +114,7 @@ def split(
     weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):
-        open_stream(stream, seed, START, 0, first_document + i)
+        open_stream(stream, seed, START, np.int64(0), first_document + i)
         for k in range(n_components):
             score[k] = scores[i, k]
             component_counts[i, k] = 0
@@ -288,7 +288,9 @@ def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, see
     index = np.empty(n_components, dtype=np.int64)
     scratch = np.empty((6, n_components))
     stream = np.empty(2, dtype=np.uint64)
-    out_tops[:] = 0.0
+    for g in range(out_tops.shape[0]):
+        for k in range(n_components):
+            out_tops[g, k] = 0.0
     for j in range(loading_counts.shape[0]):
         g = group_of_word[j]
         open_stream(stream, seed, LOADINGS, cycle, j)

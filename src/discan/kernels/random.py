@@ -31,8 +31,9 @@ __all__ = [
     "uniforms",
 ]
 
-# What a stream is for; two purposes never share numbers.
-SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = range(1, 8)
+# What a stream is for; two purposes never share numbers. As NumPy's numbers they are not literals,
+# for each of which whatever they are handed to would be compiled anew.
+SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = np.arange(1, 8)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -289,7 +289,8 @@ def _update_word(share, log_not, count, row, eta, push, log_none, expected, new,
         pressure = max(pressure, pushed)
     if not _softmax(new):
         return
-    trial[:] = new
+    for k in range(n_components):
+        trial[k] = new[k]
     if count > 1 and pressure > 1e-12:
         fraction = 1.0
         for _ in range(40):
