@@ -40,7 +40,9 @@ def first(algorithm: str) -> dict[str, float]:
 
     ticks: list[float] = []
     counts = np.random.default_rng(0).poisson(0.3, (200, 100))
-    options = {} if algorithm == "default" else {"algorithm": algorithm}
+    options: dict[str, Any] = {} if algorithm == "default" else {"algorithm": algorithm}
+    if algorithm == "blocked":  # what more documents would be worked on with
+        options["algorithm"] = discan.Collapsed(schedule="blocked")
     model = discan.DCA(
         5, max_iter=30, random_state=0, progress=False,
         callback=lambda run: ticks.append(time.perf_counter()), **options,

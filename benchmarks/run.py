@@ -92,7 +92,7 @@ def _run_other(section: str, options: argparse.Namespace, results: Results) -> N
     short, first = options.short, options.corpora[0]
     repeats = options.repeats or (1 if short else 3)
     if section == "warm-up":
-        algorithms = ("default",) if short else ("default", "collapsed")
+        algorithms = ("default",) if short else ("default", "collapsed", "blocked", "gibbs")
         footprint.measure_warm_up(results, algorithms, repeats)
     elif section == "memory":
         documents = SHORT_DOCUMENTS if short else 0
