@@ -47,7 +47,7 @@ def gammas(stream, shape, out_draws, out_logs, index, scratch):
     n_components = shape.shape[0]
     small_shape, place, chance = scratch[0], scratch[1], scratch[2]
     draws, logs, margin = scratch[3], scratch[4], scratch[5]
-    n_small = n_large = 0
+    n_small = n_large = np.int64(0)  # a literal would be compiled for, too
     for k in range(n_components):  # small ones from the front, the others from the back
         index[n_small] = k
         index[n_components - 1 - n_large] = k

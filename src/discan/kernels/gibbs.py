@@ -147,7 +147,7 @@ def _split_document(
     n_components = loadings.shape[1]
     log_fit = 0.0
     product = 1.0  # of the sums of single tokens: one logarithm for many
-    n_waiting = 0
+    n_waiting = np.int64(0)
     for t in range(indptr[i], indptr[i + 1]):
         j = words[t]
         if t + _AHEAD < indptr[-1]:
@@ -184,7 +184,7 @@ def _split_document(
             n_waiting += 1
             if n_waiting == _ROOM:
                 _count(waiting, n_waiting, component_counts[i], out_loading_counts)
-                n_waiting = 0
+                n_waiting = np.int64(0)
     _count(waiting, n_waiting, component_counts[i], out_loading_counts)
     return log_fit + math.log(product)
 

@@ -20,8 +20,8 @@ _LINE = 64  # bytes of a cache line, on every machine we know of
 
 
 @intrinsic
-def _prefetch(context, array, offset):
-    """Fetch the cache line of an element of a C-contiguous array, counted from its beginning."""
+def prefetch(context, array, offset):
+    """Fetch the cache line of element ``offset`` of a C-contiguous array's flat elements."""
 
     def generate(context, builder, signature, arguments):
         array_type = signature.args[0]
@@ -37,17 +37,11 @@ def _prefetch(context, array, offset):
 
 
 @kernel(forceinline=True)
-def prefetch(array, offset):
-    """Fetch the cache line of element ``offset`` of an array's flat elements."""
-    _prefetch(array, offset)
-
-
-@kernel(forceinline=True)
 def prefetch_row(matrix, row):
     """Fetch all cache lines of a row of a C-contiguous matrix."""
     width = matrix.shape[1]
     for column in range(0, width, _LINE // matrix.itemsize):
-        _prefetch(matrix, row * width + column)
+        prefetch(matrix, row * width + column)
 
 
 @kernel()
