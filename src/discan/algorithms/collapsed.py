@@ -110,12 +110,15 @@ class Collapsed(Sampler):
         if n_rounds is None:
             n_rounds = LISTED_ROUNDS if n_components >= LISTED_FROM else ROUNDS
         pieces = n_rounds * BLOCKS_A_ROUND
-        blocks = corpus.blocks_of(min(BLOCK_ENTRIES, max(1, corpus.n_entries // pieces)))
-        return [blocks[start::n_rounds] for start in range(min(n_rounds, len(blocks)))]
+        pieces *= max(1, -(-corpus.n_entries // (BLOCK_ENTRIES * pieces)))
+        blocks = corpus.blocks_of(max(1, -(-corpus.n_entries // pieces)))
+        parts = [blocks[start::n_rounds] for start in range(min(n_rounds, len(blocks)))]
+        # the largest first: whoever comes last has little left to do
+        return [sorted(part, key=_n_tokens, reverse=True) for part in parts]
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """One lane keeps the exact sweep in order; moves need no sums, so lanes cost nothing."""
-        return 1 if self._live(corpus) else BLOCKS_A_ROUND
+        return 1 if self._live(corpus) else corpus.n_documents
 
     def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
         """Estimate the memory of a fit: assignments, moves, lists; counts, averages; a block."""
@@ -290,6 +293,10 @@ class WordIndex:
             )  # fmt: skip
 
         engine.run(index, _pieces(prior.layout.n_words))
+
+
+def _n_tokens(block: Block) -> int:
+    return block.token_stop - block.token_start
 
 
 def _pieces(n_words: int, n: int = PIECES) -> list[tuple[int, int]]:

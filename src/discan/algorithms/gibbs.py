@@ -22,6 +22,8 @@ SMALL = 1e-8  # a largest draw above this leaves room for loadings down to 1e-30
 # From this many loadings on, they are kept in single precision: half as much to read for each word.
 # What is too small for it, below 1e-38, no word is drawn by: it has tokens, so a larger one, too.
 SINGLE_FROM = 2**17
+# Entries for each word that another partial sum of J x K counts is worth its cost for.
+ENTRIES_A_LANE = 10
 
 
 @dataclass
@@ -39,6 +41,11 @@ class Gibbs(Sampler):
 
     name = "gibbs"
     short = "direct"
+
+    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
+        """As many partial sums as the work on the entries makes up for."""
+        worth = corpus.n_entries // (ENTRIES_A_LANE * corpus.n_words)
+        return max(1, min(worth, super().n_lanes(corpus, n_components)))
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""
@@ -74,14 +81,11 @@ class Gibbs(Sampler):
         lane: Stats,
     ) -> None:  # fmt: skip
         """Draw scores and splits of the block's documents."""
-        if lane.loading_sums is None:
-            counts = params.loading_counts
-            assert counts is not None
-            lane.loading_sums = np.zeros(counts.shape, counts.dtype)
+        sums = lane.sums_like(np.asarray(params.loading_counts))
         log_fit, log_factor = np.empty((2, block.stop - block.start))
         sweep(
             block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
-            state.component_counts, state.scores, lane.loading_sums, log_fit, log_factor,
+            state.component_counts, state.scores, sums, log_fit, log_factor,
             *clock, block.start,
         )  # fmt: skip
         lengths = state.component_counts.sum(axis=1)
@@ -128,4 +132,4 @@ class Gibbs(Sampler):
             tops[:] = -np.inf
             np.maximum.at(tops, groups, draws)
             draws = np.exp(draws - tops[groups])
-        return replace(params, loadings=prior.normalise(draws))
+        return replace(params, loadings=prior.normalise(draws, out=draws))

@@ -48,15 +48,16 @@ class LoadingsPrior:
         """Sum of gamma in each group, (G,)."""
         return self.layout.group_sums(self.gamma[:, None])[:, 0]
 
-    def normalise(self, matrix: Array) -> Array:
+    def normalise(self, matrix: Array, out: Array | None = None) -> Array:
         """Make each column of a non-negative (J, K) matrix sum to one inside each group.
 
-        A group whose column is all zero becomes uniform.
+        A group whose column is all zero becomes uniform. The result may be made in ``out``, which
+        can be the matrix itself.
         """
         groups = self.layout.group_of_word
         totals = self.layout.group_sums(matrix).astype(matrix.dtype)
         if totals.all():
-            return np.asarray(matrix / self._spread(totals))
+            return np.divide(matrix, self._spread(totals), out=out)
         uniform = (1.0 / self.layout.group_sizes[groups][:, None]).astype(matrix.dtype)
         shares = matrix / self._spread(np.where(totals > 0, totals, 1))
         return np.where(self._spread(totals) > 0, shares, uniform)
