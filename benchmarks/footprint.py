@@ -17,6 +17,7 @@ __all__ = ["allowed_bytes", "measure_memory", "measure_warm_up"]
 
 CHILD = Path(__file__).with_name("child.py")
 MEMORY_TOOLS = ("tomotopy", "scikit-learn LDA", "discan, default", "discan, collapsed")
+SLOW, SLOW_FROM = "scikit-learn LDA", 500  # components for which its few passes take too long
 
 
 def allowed_bytes(row: Row) -> float:
@@ -29,7 +30,7 @@ def measure_memory(results: Results, corpus: str, components: list[int], n_docum
     """Take the peak of a short fit of each tool."""
     for n_components in components:
         for tool in MEMORY_TOOLS:
-            if tool in tools.missing():
+            if tool in tools.missing() or (tool == SLOW and n_components >= SLOW_FROM):
                 continue
             arguments = ("memory", tool, corpus, str(n_components), str(n_documents))
             results.measure(
