@@ -12,6 +12,8 @@ A draw takes longer to be known than to be made, because each part of it waits f
 So two documents are worked on in turn, in two slots, and the processor makes the next draw of one
 while it waits for that of the other. It can do so only while nothing is written to a place that it
 does not know yet: the two weights that a draw changes are put in during the next draw of the slot.
+And it looks no farther than some hundred instructions, so a draw should have few: words and random
+numbers are laid out beforehand, and what goes from draw to draw is kept in registers.
 """
 
 import math
@@ -25,9 +27,9 @@ from .random import SWEEP, open_stream, to_uniform
 
 __all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_totals"]
 
-# What a slot remembers: its document; where its tokens begin and end, and the next; the entry of
-# that token and how many tokens are left of it; the two components whose weights have changed; the
-# group of words that its spread is of; where its level begins in the tables of the scores.
+# What a slot remembers: its document; where its tokens begin and end, and the next; the two
+# components whose weights have changed; where its level begins in the tables of the scores; the
+# group of words that its spread is of.
 _DOCUMENT, _START, _END, _TOKEN, _LOST, _GAINED, _LEVEL, _GROUP = range(8)
 
 _AHEAD = 8  # tokens from the one at hand to the one whose counts are fetched
