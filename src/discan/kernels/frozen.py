@@ -22,7 +22,7 @@ import numpy as np
 
 from .compile import LEAF, REORDER, kernel
 from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
-from .memory import prefetch
+from .memory import copy_tail, prefetch
 from .random import SWEEP, open_stream, to_uniform
 
 __all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_totals"]
@@ -66,12 +66,8 @@ def _sweep(listed):
         nothing = _empty_terms(shape, rate, present)
         first_token, token_words = _spell_out(indptr, words, counts, assignments.shape[0])
         at = np.empty(assignments.shape[0], dtype=np.float32)
-        # lanes reach beyond the last row, so the end of the counts is read from a copy with room
         flat = loading_counts.reshape(-1)
-        tail_start = max(0, flat.shape[0] - width)
-        tail = np.zeros(2 * width, dtype=loading_counts.dtype)
-        for place in range(tail_start, flat.shape[0]):
-            tail[place - tail_start] = flat[place]
+        tail, tail_start = copy_tail(loading_counts, LANES)
         weight = np.zeros((2, width), dtype=np.float32)  # d_k of the document in each slot
         late = np.zeros((2, 2), dtype=np.float32)  # weights that are not yet put in
         spread = np.zeros(2)  # sum of d_k / N_k

@@ -7,7 +7,7 @@ import numpy as np
 
 from .compile import kernel
 from .draws import gammas, log_gamma_draw
-from .memory import prefetch, prefetch_row
+from .memory import copy_tail, prefetch, prefetch_row
 from .random import (
     AUGMENT,
     LOADINGS,
@@ -20,7 +20,7 @@ from .random import (
     uniform,
 )
 from .special import log_rising
-from .weighing import LANES, find_component, make_room, make_tail, weigh
+from .weighing import LANES, find_component, make_room, weigh
 
 __all__ = [
     "augment_loadings",
@@ -59,7 +59,7 @@ def sweep(
     index = np.empty(n_components, dtype=np.int64)
     scratch = np.empty((6, n_components))
     score, ends, through = make_room(n_components)
-    tail, tail_start = make_tail(loadings)
+    tail, tail_start = copy_tail(loadings, LANES)
     weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     known = np.int64(-1)
@@ -110,7 +110,7 @@ def split(
     n_components = loadings.shape[1]
     log_score = np.full(n_components, math.log(_TINY))
     score, ends, through = make_room(n_components)
-    tail, tail_start = make_tail(loadings)
+    tail, tail_start = copy_tail(loadings, LANES)
     weights, draws, waiting = _room(n_components)
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):

@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 
 from .compile import kernel
 
-__all__ = ["prefetch", "prefetch_row", "work_rows"]
+__all__ = ["copy_tail", "prefetch", "prefetch_row", "work_rows"]
 
 _APART = 128  # numbers: more than are worked on at a time
 _LINE = 64  # bytes of a cache line, on every machine we know of
@@ -54,3 +54,19 @@ def work_rows(n, width, dtype):
     made one by one would, depending on what else the process has in memory.
     """
     return np.empty((n + 2, max(width, _APART)), dtype)
+
+
+@kernel()
+def copy_tail(matrix, n_lanes):
+    """Copy the end of a matrix, with room behind it, and say where in its flat elements it begins.
+
+    Rows that are read so many numbers at a time are read beyond their end: of the last ones, from
+    here.
+    """
+    flat = matrix.reshape(-1)
+    width = (matrix.shape[1] + n_lanes - 1) // n_lanes * n_lanes
+    start = max(0, flat.shape[0] - width)
+    tail = np.zeros(2 * width, dtype=matrix.dtype)
+    for place in range(start, flat.shape[0]):
+        tail[place - start] = flat[place]
+    return tail, start

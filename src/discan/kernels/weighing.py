@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from .compile import kernel
 
-__all__ = ["LANES", "find_component", "make_room", "make_tail", "weigh"]
+__all__ = ["LANES", "find_component", "make_room", "weigh"]
 
 LANES = 8
 
@@ -34,7 +34,7 @@ def weigh(context, loadings, row, tail, tail_start, scores, ends, through):
     row : int64
     tail : array of the same type
         What is read instead from the flat element ``tail_start`` of the loadings on: lanes reach
-        beyond the last row. See ``make_tail``.
+        beyond the last row. See ``memory.copy_tail``.
     scores : (8 n,) float64
         0 beyond K; n is K / 8, rounded up.
     ends : (8 + 8 n,) float64
@@ -62,18 +62,6 @@ def weigh(context, loadings, row, tail, tail_start, scores, ends, through):
 
     long = types.int64
     return types.float64(loadings, long, tail, long, scores, ends, through), generate
-
-
-@kernel()
-def make_tail(loadings):
-    """Copy the end of the loadings, with room for lanes; say also where it begins."""
-    flat = loadings.reshape(-1)
-    width = (loadings.shape[1] + LANES - 1) // LANES * LANES
-    start = max(0, flat.shape[0] - width)
-    tail = np.zeros(2 * width, dtype=loadings.dtype)
-    for place in range(start, flat.shape[0]):
-        tail[place - start] = flat[place]
-    return tail, start
 
 
 @kernel()
