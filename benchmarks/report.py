@@ -154,6 +154,7 @@ def _plots(results: Results) -> dict[str, str]:
                 middle = ordered[len(ordered) // 2]
                 points = [(seconds, value) for seconds, _, value in middle]
                 lines.append(Line(tool, points, dashed=tool in peers))
+            lines.sort(key=lambda line: line.dashed)  # ours first, in the same colours everywhere
             if lines:
                 up = "KL divergence a token" if section == "kl" else "held-out perplexity"
                 name = f"{section}-{_file_name(cell)}.svg"

@@ -233,7 +233,7 @@ class Run:
                 stats.objective, stats.log_likelihood, stats.n_documents, scores=stats.scores
             )
             del stats  # its counts or moves, before the next round makes its own
-        objective = algorithm.objective(before, self.params, total, self.training)
+        objective = algorithm.objective(before, self.params, total, self.training, self.engine)
         self.params = algorithm.finish(self.params, total, clock)
         if self.params.model is not before.model:
             self.refresh()

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
+from discan.engines import pieces
 from discan.fitted import KnownLoadings, Loadings
 from discan.kernels.averages import average_loadings, average_used, union_sizes
 from discan.typing import Array
@@ -112,14 +112,13 @@ class SparseMeans:
         self._relative = prior.gamma / prior.gamma[0]
         self._unused = np.zeros((4, prior.layout.n_groups, params.n_components))
         small = params.n_components <= 2**16
-        edges = np.linspace(0, prior.layout.n_words, PIECES + 1).astype(int)
         self._parts = [
             UsedMeans(
-                int(start), int(stop), np.zeros(stop - start + 1, dtype=np.int64),
+                start, stop, np.zeros(stop - start + 1, dtype=np.int64),
                 np.zeros(0, dtype=np.uint16 if small else np.uint32),
                 np.zeros((2, 0), dtype=np.float32),
             )
-            for start, stop in pairwise(edges)
+            for start, stop in pieces(prior.layout.n_words, PIECES)
         ]  # fmt: skip
 
     @staticmethod

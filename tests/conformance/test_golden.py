@@ -385,7 +385,7 @@ def test_variational_full(case, name):
     match(np.log(params.loadings), golden["E_log_theta"], rel_tol)
     nothing = table_of(np.zeros((1, 3)))
     constants = model.log_constant(nothing.lengths) + model.log_bag(nothing)
-    penalty = algorithm.objective(params, params, Stats(), nothing) - constants.sum()
+    penalty = algorithm.objective(params, params, Stats(), nothing, Threads(1)) - constants.sum()
     match(penalty, golden["neg_kl_theta"], rel_tol)
 
     rate, total, counts = model.score_table(np.ones(1)).rate[0], penalty, 0.0

@@ -27,6 +27,7 @@ from geweke import Cell
 
 from discan.algorithms import Gibbs
 from discan.hyperparameters import AugmentedScores
+from discan.kernels import gibbs
 from discan.models import ConditionalGammaPoisson, DirichletMultinomial, GammaPoisson, LoadingsPrior
 
 COLLAPSED = import_module("discan.algorithms.collapsed")
@@ -271,7 +272,7 @@ def test_collapsed_kernel(monkeypatch, error):
 def test_gibbs_kernel_forgets_counts(monkeypatch):
     """Counts of the last sweep stay in the document's counts of one component."""
     change = ("component_counts[i, k] = 0", "component_counts[i, k] *= k")
-    monkeypatch.setattr(GIBBS, "sweep", mutated(GIBBS.sweep, change))
+    monkeypatch.setattr(gibbs, "sweep_or_split", mutated(gibbs.sweep_or_split, change))
     assert_caught(Cell("gp", "gibbs", False))
 
 

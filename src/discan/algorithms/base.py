@@ -297,7 +297,9 @@ class Algorithm(ABC):
     # ---- answers ----
 
     @abstractmethod
-    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+    def objective(
+        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
+    ) -> float:
         """Objective of the cycle, constants included."""
 
     @abstractmethod

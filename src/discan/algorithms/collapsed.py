@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, 
 from discan.algorithms.sampling import Sampler
 from discan.checks import one_of, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
-from discan.engines import Engine
+from discan.engines import Engine, pieces
 from discan.errors import LimitError
 from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
 from discan.kernels.frozen import (
@@ -23,8 +22,10 @@ from discan.kernels.frozen import (
     listed_sweep,
     move_counts,
     move_totals,
+    round_tables,
 )
 from discan.kernels.lanes import LANES
+from discan.kernels.memory import aligned
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
@@ -38,9 +39,6 @@ ROUNDS = 8
 # are made before every round, so there are fewer.
 LISTED_FROM = 200
 LISTED_ROUNDS = 4
-# Words are indexed in this many pieces.
-PIECES = 8
-CACHE_LINE = 64  # bytes
 MOST_TOKENS = 2**30
 
 
@@ -178,9 +176,14 @@ class Collapsed(Sampler):
         return np.int32 if self._live(corpus) or large else np.uint16
 
     def begin_round(self, params: Params, table: ScoreTable, engine: Engine) -> None:
-        """List the components of every word, if there are many."""
+        """Make the tables of the blocked schedule; list each word's components if K is large."""
         index: WordIndex | None = params.notes.get("index")
-        if index is not None and index.listed:
+        if index is None:
+            return
+        params.notes["tables"] = round_tables(
+            *table, params.prior.totals, params.totals, params.loading_counts
+        )
+        if index.listed:
             index.fill(params, engine)
 
     def step(
@@ -188,11 +191,11 @@ class Collapsed(Sampler):
         lane: Stats,
     ) -> None:  # fmt: skip
         """Redraw every token of the block."""
-        prior = params.prior
+        prior, totals = params.prior, np.asarray(params.totals)
         log_factor = np.empty(block.stop - block.start)
         head = (
             block.indptr, block.words, block.counts, block.levels, *table,
-            prior.layout.group_of_word, prior.gamma, prior.totals, params.totals,
+            prior.layout.group_of_word, prior.gamma, prior.totals, totals,
             params.loading_counts,
         )  # fmt: skip
         tail = (log_factor, *clock, block.start)
@@ -202,9 +205,10 @@ class Collapsed(Sampler):
             index: WordIndex = params.notes["index"]
             moves = _room(len(state), state.dtype)
             redraw = listed_sweep if index.listed else frozen_sweep
-            n_moved = redraw(*head, *index.read, state, *moves, *tail)
+            given = params.notes["tables"]
+            n_moved = redraw(*head, *index.read, state, *moves, *tail, given=given)
             words, old, new = (part[:n_moved] for part in moves)
-            change = np.zeros_like(params.totals)
+            change = np.zeros(totals.shape, totals.dtype)
             move_totals(words, old, new, prior.layout.group_of_word, change)
             lane.moves.append((words, old, new, change))
         lane.objective += float(log_factor.sum())
@@ -222,7 +226,7 @@ class Collapsed(Sampler):
                 move_counts(*moves, *piece, params.loading_counts, params.notes["index"].touched)
 
         if stats.moves:  # each piece looks at all moves, so there are no more than are needed
-            engine.run(move, _pieces(params.prior.layout.n_words, engine.n_workers))
+            engine.run(move, pieces(params.prior.layout.n_words, engine.n_workers))
         totals = np.asarray(params.totals)
         for *_, change in stats.moves:
             totals += change
@@ -267,9 +271,9 @@ class WordIndex:
             np.ones(len(loading_counts), dtype=bool),
             np.append(0, ends)[:n_words],
             np.zeros(n_words, dtype=np.int32),
-            _aligned(room, np.uint16 if n_components <= 2**16 else np.uint32),
+            aligned((room,), np.uint16 if n_components <= 2**16 else np.uint32),
             np.zeros(room, dtype=loading_counts.dtype),
-            _aligned(room, np.float32),
+            aligned((room,), np.float32),
         )
 
     @property
@@ -292,29 +296,17 @@ class WordIndex:
                 prior.totals, self.touched, *self.read[:3], self.counts, self.shares,
             )  # fmt: skip
 
-        engine.run(index, _pieces(prior.layout.n_words))
+        engine.run(index, pieces(prior.layout.n_words))
 
 
 def _n_tokens(block: Block) -> int:
     return block.token_stop - block.token_start
 
 
-def _pieces(n_words: int, n: int = PIECES) -> list[tuple[int, int]]:
-    edges = np.linspace(0, n_words, n + 1).astype(int).tolist()
-    return [(first, last) for first, last in pairwise(edges) if last > first]
-
-
 def _counts(params: Params, block: Block, assignments: Array) -> Array:
     counts = np.zeros((block.stop - block.start, params.n_components), dtype=np.int64)
     document_counts(block.indptr, block.counts, assignments, counts)
     return counts
-
-
-def _aligned(n: int, dtype: Any) -> Array:
-    """Zeros that begin with a cache line: runs of sixteen that lie across two are read slower."""
-    room = np.zeros(n * np.dtype(dtype).itemsize + CACHE_LINE, dtype=np.uint8)
-    first = -room.ctypes.data % CACHE_LINE
-    return room[first : len(room) - CACHE_LINE + first].view(dtype)
 
 
 def _room(n: int, dtype: Any) -> tuple[Array, Array, Array]:

@@ -13,7 +13,7 @@ from discan.algorithms.expectation import FOLD_IN_STEPS, ScoreState, block_lengt
 from discan.algorithms.maximum_likelihood import MAP
 from discan.checks import number
 from discan.data.corpus import Block, Corpus
-from discan.engines import Engine
+from discan.engines import Engine, pieces
 from discan.kernels.collapsed_variational import (
     KEPT,
     count_tables,
@@ -31,8 +31,6 @@ __all__ = ["CollapsedVariational"]
 BATCHES = 128
 DOCUMENTS_A_BATCH = 100
 ENTRIES_A_WORD = 2
-# Words are worked on in this many pieces.
-PIECES = 8
 
 
 @ALGORITHMS.register
@@ -129,22 +127,21 @@ class CollapsedVariational(MAP):
             counts = before if "before" not in notes else before.copy()
         least = KEPT if way > 1.0 else 0.0  # only a long stride can go too far
         groups = prior.layout.group_of_word
-        edges = np.linspace(0, len(counts), PIECES + 1).astype(int).tolist()
-        parts = np.zeros((PIECES, len(prior.totals), params.n_components))
+        cut = pieces(len(counts))
+        parts = np.zeros((len(cut), len(prior.totals), params.n_components))
         loadings = np.empty_like(counts)
 
         def go(piece: int) -> None:
-            words = edges[piece], edges[piece + 1]
-            renew_counts(new, 1.0 / share, way, least, groups, *words, counts, parts[piece])
+            words, sums = cut[piece], parts[piece]
+            renew_counts(new, 1.0 / share, way, least, groups, *words, counts, sums)
 
-        def normalise(piece: int) -> None:
-            words = edges[piece], edges[piece + 1]
+        def normalise(words: tuple[int, int]) -> None:
             renew_loadings(counts, prior.gamma, groups, inverse, *words, loadings)
 
-        engine.run(go, range(PIECES))
+        engine.run(go, range(len(cut)))
         totals = parts.sum(axis=0)
         inverse = _inverse(params, totals)
-        engine.run(normalise, range(PIECES))
+        engine.run(normalise, cut)
         return replace(params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes)
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
@@ -153,7 +150,9 @@ class CollapsedVariational(MAP):
         count_tables(counts, levels, concentration, result)
         return result
 
-    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+    def objective(
+        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
+    ) -> float:
         """Log-likelihood of every token given all others, where the cycle began."""
         return stats.objective
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Gibbs(Sampler):
         shape = (corpus.n_words, params.n_components)
         counts = start.loading_counts
         loadings = np.ones(shape) if counts is None else params.prior.mean(counts)
+        loadings = loadings.astype(_precision(loadings), copy=False)
         notes = {"exposure_levels": corpus.exposure_levels}
         fits = corpus.n_tokens < 2**31
         counts = np.zeros(shape, dtype=np.int32 if fits else np.int64)
@@ -122,7 +124,7 @@ class Gibbs(Sampler):
         counts, prior = params.loading_counts, params.prior
         assert counts is not None
         groups = prior.layout.group_of_word
-        draws = np.empty(counts.shape, np.float32 if counts.size >= SINGLE_FROM else np.float64)
+        draws = np.empty(counts.shape, _precision(counts))
         tops = np.empty((prior.layout.n_groups, counts.shape[1]))
         # cycle + 1: the draw before the first sweep has a stream of its own
         draw_loadings(counts, prior.gamma, groups, draws, tops, clock.seed, clock.cycle + 1)
@@ -133,3 +135,7 @@ class Gibbs(Sampler):
             np.maximum.at(tops, groups, draws)
             draws = np.exp(draws - tops[groups])
         return replace(params, loadings=prior.normalise(draws, out=draws))
+
+
+def _precision(loadings: Array) -> Any:
+    return np.float32 if loadings.size >= SINGLE_FROM else np.float64

@@ -15,6 +15,7 @@ from discan.algorithms.expectation import Expectation, ScoreState
 from discan.checks import number, shown
 from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
+from discan.engines import Engine
 from discan.errors import InputError
 from discan.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.kernels.variational import log_peaks
@@ -89,7 +90,9 @@ class MAP(Expectation):
             params = replace(params, prior=prior)
         return params
 
-    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+    def objective(
+        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
+    ) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
         constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
         loading_term = float(log_peaks(before.loadings, before.prior.gamma))

@@ -11,6 +11,7 @@ import numpy as np
 from discan.algorithms.base import Algorithm, Clock, Params, Plan, Posterior, Stats
 from discan.checks import whole
 from discan.data.corpus import Block, Corpus
+from discan.engines import Engine, pieces
 from discan.errors import InputError, LimitError
 from discan.hyperparameters import AugmentedScores
 from discan.kernels.collapsed import document_counts
@@ -24,6 +25,7 @@ __all__ = ["Sampler", "check_tokens"]
 
 FOLD_IN_BURN_IN = 50
 FOLD_IN_WORK = 2_000_000  # token x component updates a document
+FEW_COUNTS = 2**18  # of words and components, too few to be gone through by several threads
 LONGEST = 10_000_000  # tokens of a document that is folded in token by token
 
 
@@ -151,12 +153,21 @@ class Sampler(Algorithm):
             params = replace(params, prior=prior)
         return params
 
-    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+    def objective(
+        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
+    ) -> float:
         """Log p(W, z), scores and loadings integrated out, at the end of the sweep."""
         prior = before.prior
-        words = log_loadings(after.loading_counts, after.totals, prior.gamma, prior.totals)
+        counts, totals = np.asarray(after.loading_counts), np.asarray(after.totals)
+
+        def term(piece: tuple[int, int]) -> float:
+            words = slice(*piece)
+            nothing = totals[:0] if words.start else totals  # what is of all words counts once
+            return float(log_loadings(counts[words], nothing, prior.gamma[words], prior.totals))
+
+        terms = engine.run(term, pieces(len(counts), 1 if counts.size < FEW_COUNTS else 8))
         constants = before.model.log_constant(corpus.lengths)
-        return stats.objective + float(constants.sum()) + float(words)
+        return stats.objective + float(constants.sum()) + sum(terms)
 
     def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
         """Gibbs over a document's tokens with its scores integrated out and loadings fixed."""

@@ -113,7 +113,9 @@ class Variational(Expectation):
             params = replace(params, prior=params.prior.maximise(np.log(params.loadings)))
         return params
 
-    def objective(self, before: Params, after: Params, stats: Stats, corpus: Corpus) -> float:
+    def objective(
+        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
+    ) -> float:
         """Lower bound on log p(W); with point loadings, plus sum gamma log theta."""
         model = before.model
         constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)

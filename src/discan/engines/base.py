@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "pieces"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,3 +28,9 @@ class Engine(Protocol):
     def close(self) -> None:
         """Give back what the engine holds."""
         ...
+
+
+def pieces(n_items: int, n_pieces: int = 8) -> list[tuple[int, int]]:
+    """Cut items 0 to n - 1 into pieces (first, last + 1), by default for several threads."""
+    edges = [n_items * piece // n_pieces for piece in range(n_pieces + 1)]
+    return [(first, last) for first, last in pairwise(edges) if last > first]

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .compile import kernel
+from .compile import kernel, part
 from .lanes import GLANCE, glance, lowest
 
 __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
@@ -146,7 +146,7 @@ def average_used(
             new += 1
 
 
-@kernel(forceinline=True)
+@part()
 def _list_used(row, out_components):
     """List the components of a row that are not zero, ascending; return how many."""
     n_components = row.shape[0]

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .compile import REORDER, kernel
+from .compile import REORDER, kernel, part
 from .gibbs import log_factor
 from .random import START, SWEEP, open_stream, uniform
 
@@ -97,7 +97,7 @@ def sweep(
         out_log_factor[i] = log_factor(component_counts, shape[level], rate[level], present[level])
 
 
-@kernel()
+@part()
 def _document_weight(count, shape, rate, present):
     weight = (count + shape) / rate
     return weight * present if count == 0 else weight

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .compile import REORDER, kernel
+from .compile import REORDER, kernel, part
 from .memory import prefetch_row, work_rows
 from .special import digamma, exp
 
@@ -120,7 +120,7 @@ def expect_others(
                 steps_left = 1  # one more step records the answer
 
 
-@kernel(fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER)
 def _stride(added, score_shape, prior, stride, total):
     """Go ``stride`` times as far as a plain step would, and keep the total."""
     real = added.dtype.type

@@ -10,16 +10,13 @@ from typing import Any
 import numba
 from numba.core import event
 
-__all__ = ["LEAF", "REORDER", "kernel"]
+__all__ = ["REORDER", "kernel", "part"]
 
 # Sums inside one call may be re-associated for SIMD: the order is still fixed by the build, so the
 # same build gives the same bits. NaN and infinity keep their meaning. What other kernels call must
-# be inlined (``forceinline=True``): else there are two copies of it, alone and in its caller, whose
-# sums may be in another order, and which one runs depends on what was compiled and what was loaded.
+# be inlined (a ``part``): else there are two copies of it, alone and in its caller, whose sums may
+# be in another order, and which one runs depends on what was compiled and what was loaded.
 REORDER = {"reassoc", "contract", "nsz"}
-# For what an inner loop calls: inlined, and without counting references to its arrays, which costs
-# a tenth of a draw if there are a dozen. It makes no arrays, so there is nothing to count.
-LEAF = {"forceinline": True, "_nrt": False}
 
 
 class Remark(event.Listener):
@@ -51,7 +48,10 @@ event.register("numba:compile", Remark())
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function without the GIL, and cache it on disk unless no folder is writable."""
     # said of every kernel: what is not said, it would take over from whoever calls it first
-    options = {"nogil": True, "error_model": "numpy", "fastmath": False, **options}
+    options = {
+        "nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True,
+        **options,
+    }  # fmt: skip
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
@@ -60,3 +60,14 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             return numba.njit(**options)(function)
 
     return compiled
+
+
+def part(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function that kernels alone call, and that makes no arrays.
+
+    It is inlined. There is no entry to it from Python, which would take as long to compile as a
+    small function does; nor does it count references to its arrays, which costs a tenth of a draw
+    if there are a dozen. All parts are compiled alike: what they use of NumPy is compiled anew for
+    every set of options.
+    """
+    return kernel(forceinline=True, no_cpython_wrapper=True, _nrt=False, **options)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel
+from .compile import kernel, part
 from .random import normal, uniform, uniforms
 
 __all__ = ["gammas", "log_gamma_draw"]
@@ -72,7 +72,7 @@ def gammas(stream, shape, out_draws, out_logs, index, scratch):
         out_draws[k] = _above_one(stream, shape[k])
 
 
-@kernel()
+@part()
 def _above_one(stream, shape):
     """Draw Gamma(shape, 1), shape >= 1, from a normal (Marsaglia & Tsang, 2000)."""
     d = shape - 1.0 / 3.0
@@ -90,7 +90,7 @@ def _above_one(stream, shape):
             return d * v
 
 
-@kernel()
+@part()
 def _below_one(stream, shape, place):
     """Draw Gamma(shape, 1), shape < 1, and its logarithm (Ahrens & Dieter, 1974).
 
@@ -113,12 +113,12 @@ def _below_one(stream, shape, place):
         place = _place(stream, shape)
 
 
-@kernel()
+@part()
 def _place(stream, shape):
     return uniform(stream) * (1.0 + shape * _INVERSE_E)
 
 
-@kernel()
+@part()
 def _keeps(stream, x):
     """Say yes with probability exp(-x)."""
     if x < _CERTAIN:
@@ -127,7 +127,7 @@ def _keeps(stream, x):
     return u <= 1.0 - x or u <= math.exp(-x)
 
 
-@kernel(fastmath={"contract"})
+@part(fastmath={"contract"})
 def _powers(shape, n, place, chance, out_draws, out_logs, out_margin):
     """Turn uniforms into places of ``_below_one``, their powers, and the logarithms of these.
 
@@ -171,11 +171,11 @@ def _exp(x):
     return series * power if x > _LOWEST else 0.0
 
 
-@kernel()
+@part()
 def _bits(x):
     return np.float64(x).view(np.uint64)
 
 
-@kernel()
+@part()
 def _float(bits):
     return np.uint64(bits).view(np.float64)

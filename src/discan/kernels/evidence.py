@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel
+from .compile import kernel, part
 from .gibbs import log_factor
 from .random import EVIDENCE, FOLD_IN, open_stream, uniform
 
@@ -36,17 +36,16 @@ def fold_in(
     stream = np.empty(2, dtype=np.uint64)
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
+        a, b, p = shape[level], rate[level], present[level]
         n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
-        open_stream(stream, seed, FOLD_IN, 0, _content(indptr, words, counts, i))
-        c[:] = 0
-        _start(stream, n_tokens, token_words, shape[level], rate[level], present[level],
-               loadings, assignments, c, weights)  # fmt: skip
+        open_stream(stream, seed, FOLD_IN, np.int64(0), _content(indptr, words, counts, i))
+        _clear(c)
         n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
-        for draw in range(burn_in + n_draws):
+        for draw in range(-1, burn_in + n_draws):
             for t in range(n_tokens):
-                c[assignments[t]] -= 1
-                total = _weigh(c, shape[level], rate[level], present[level],
-                               loadings[token_words[t]], weights)  # fmt: skip
+                if draw >= 0:  # before, the tokens are placed, each given those before it
+                    c[assignments[t]] -= 1
+                total = _weigh(c, a, b, p, loadings[token_words[t]], weights)
                 if draw >= burn_in:
                     for k in range(n_components):
                         out_component_counts[i, k] += weights[k] / total
@@ -90,8 +89,8 @@ def chib(
         if n_tokens < n_all:
             out_log_probability[i] = -np.inf
             continue
-        open_stream(stream, seed, EVIDENCE, 0, _content(indptr, words, counts, i))
-        c[:] = 0
+        open_stream(stream, seed, EVIDENCE, np.int64(0), _content(indptr, words, counts, i))
+        _clear(c)
         _start(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights)
         for _ in range(20):
             _pass(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights, 1)
@@ -110,7 +109,7 @@ def chib(
             state[:n_tokens] = first[:n_tokens]
             n_steps = n_sweeps - 1 - place if direction == 1 else place
             for step in range(n_steps + 1):
-                c[:] = 0
+                _clear(c)
                 for t in range(n_tokens):
                     c[state[t]] += 1
                 if step > 0:
@@ -128,7 +127,7 @@ def chib(
         out_log_probability[i] = log_joint - (top + math.log(total / n_sweeps))
 
 
-@kernel()
+@part()
 def _longest(indptr, counts):
     longest = 1
     for i in range(indptr.shape[0] - 1):
@@ -139,7 +138,7 @@ def _longest(indptr, counts):
     return longest
 
 
-@kernel()
+@part()
 def _tokens(indptr, words, counts, i, loadings, token_words):
     """List the document's tokens, leaving out words that no component has."""
     n_tokens = 0
@@ -156,7 +155,7 @@ def _tokens(indptr, words, counts, i, loadings, token_words):
     return n_tokens
 
 
-@kernel()
+@part()
 def _content(indptr, words, counts, i):
     """Hash a document's words and counts (FNV-1a over whole numbers)."""
     result = np.uint64(0xCBF29CE484222325)
@@ -165,10 +164,16 @@ def _content(indptr, words, counts, i):
         result = (result ^ np.uint64(words[t])) * prime
         result = (result ^ np.uint64(counts[t])) * prime
         result ^= result >> np.uint64(29)
-    return result
+    return np.int64(result)
 
 
-@kernel()
+@part()
+def _clear(c):
+    for k in range(c.shape[0]):
+        c[k] = 0
+
+
+@part()
 def _weigh(c, shape, rate, present, row, weights):
     total = 0.0
     for k in range(c.shape[0]):
@@ -179,7 +184,7 @@ def _weigh(c, shape, rate, present, row, weights):
     return total
 
 
-@kernel()
+@part()
 def _choose(stream, weights, total):
     left = uniform(stream) * total
     k = 0
@@ -193,7 +198,7 @@ def _choose(stream, weights, total):
     return k
 
 
-@kernel()
+@part()
 def _start(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
     """Place the tokens one after the other, each given those before it."""
     for t in range(n_tokens):
@@ -202,7 +207,7 @@ def _start(stream, n_tokens, token_words, shape, rate, present, loadings, assign
         c[assignments[t]] += 1
 
 
-@kernel()
+@part()
 def _pass(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights,
           direction):  # fmt: skip
     """One sweep over the tokens, forwards (1) or backwards (-1)."""
@@ -214,7 +219,7 @@ def _pass(stream, n_tokens, token_words, shape, rate, present, loadings, assignm
         c[assignments[t]] += 1
 
 
-@kernel()
+@part()
 def _climb(n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
     """Put every token where it is most probable; false when none moved."""
     moved = False
@@ -228,7 +233,7 @@ def _climb(n_tokens, token_words, shape, rate, present, loadings, assignments, c
     return moved
 
 
-@kernel()
+@part()
 def _log_transition(n_tokens, token_words, shape, rate, present, loadings, state, goal, c, weights):
     """Log probability that a forward sweep from ``state`` writes ``goal``; c is left at goal."""
     result = 0.0

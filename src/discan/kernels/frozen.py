@@ -17,15 +17,24 @@ numbers are laid out beforehand, and what goes from draw to draw is kept in regi
 """
 
 import math
+from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
-from .compile import LEAF, REORDER, kernel
+from .compile import REORDER, kernel, part
 from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
-from .memory import copy_tail, prefetch
+from .memory import aligned, copy_tail, prefetch
 from .random import SWEEP, open_stream, to_uniform
 
-__all__ = ["frozen_sweep", "index_words", "listed_sweep", "move_counts", "move_totals"]
+__all__ = [
+    "frozen_sweep",
+    "index_words",
+    "listed_sweep",
+    "move_counts",
+    "move_totals",
+    "round_tables",
+]
 
 # What a slot remembers: its document; where its tokens begin and end, and the next; the two
 # components whose weights have changed; where its level begins in the tables of the scores; the
@@ -39,46 +48,94 @@ _CHUNK = 64  # components are summed in runs of this many
 _SMALL, _LARGE = 1e-150, 1e150  # a product within these takes another factor
 
 
+def round_tables(shape, rate, present, gamma_totals, totals, loading_counts):
+    """Work out what all blocks of a round read, in single precision where draws go by it.
+
+    Weights are d_k = (c_k + shape) scale, or empty if c_k = 0: (T K,) each. Norms are 1 / N_k,
+    1 / (N_k - 1) and N_k, (G width,), zeros beyond K. Then log F(0) of each level, (T,), up to the
+    model's constant; the counts, and what is read beyond the last of them.
+    """
+    n_groups, n_components = totals.shape
+    width = -(-n_components // LANES) * LANES
+    weights = shape, 1.0 / rate, shape * present / rate
+    norm = gamma_totals[:, None] + totals
+    norms = aligned((3, n_groups, width), np.float32)
+    norms[:, :, :n_components] = 1.0 / norm, 1.0 / np.maximum(norm - 1.0, 1e-30), norm
+    nothing = (gammaln(shape) - shape * np.log(rate) - np.log(present)).sum(axis=1)
+    return (
+        *(part.astype(np.float32).reshape(-1) for part in weights),
+        *norms.reshape(3, -1), nothing, loading_counts.reshape(-1),
+        *copy_tail(loading_counts, LANES),
+    )  # fmt: skip
+
+
+def frozen_sweep(*arguments: Any, given: Any = None) -> int:
+    """Redraw the component of every token of a block; the number of moves is returned.
+
+    Same as reference.frozen_sweep. Token (i, j) goes to k with probability proportional to
+
+        (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
+
+    all counts without the token, n_jk and n_gk otherwise as they were. ``given`` are the
+    ``round_tables``, if they are at hand.
+    """
+    return _prepared(by_rows, *arguments, given=given)
+
+
+def listed_sweep(*arguments: Any, given: Any = None) -> int:
+    """Redraw every token as ``frozen_sweep`` does, by lists of the words' components.
+
+    Same as reference.listed_sweep. With the lists that ``index_words`` makes, d_k n_jk / N_k is
+    summed over the list of the word, and gamma_j d_k / N_k over all components, a sum that is kept
+    in step.
+    """
+    return _prepared(by_lists, *arguments, given=given)
+
+
+def _prepared(
+    sweep, indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
+    totals, loading_counts, list_first, list_length, list_components, list_shares, assignments,
+    *others, given,
+):  # fmt: skip
+    """Make the tables and the room to work in: NumPy has no need to compile what makes arrays."""
+    if given is None:
+        given = round_tables(shape, rate, present, gamma_totals, totals, loading_counts)
+    n_tokens, n_components = len(assignments), shape.shape[1]
+    floats = aligned((4, -(-n_components // LANES) * LANES), np.float32)
+    room = (
+        np.empty(len(indptr), dtype=np.int64),  # the first token of each document
+        np.empty(n_tokens + _AHEAD, dtype=np.int32),  # words of tokens, with room to look ahead
+        np.empty(n_tokens, dtype=np.float32),  # uniform numbers
+        floats[:2],  # d_k of the document in each slot
+        np.zeros((2, 2), dtype=np.float32),  # weights that are not yet put in
+        np.zeros(2),  # sums of d_k / N_k
+        floats[2:],  # running sums of a draw
+        np.zeros((2, _GROUP + 1), dtype=np.int64),  # what slots remember
+        np.zeros(n_components, dtype=np.int32),  # tokens held by each component, for a moment
+        np.empty(2, dtype=np.uint64),  # a stream
+    )
+    return sweep(
+        indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, given,
+        list_first, list_length, list_components, list_shares, assignments, *others, room,
+    )  # fmt: skip
+
+
 def _sweep(listed):
     """Make one of two kernels, by lists or by rows; what is not for it is left out."""
 
     @kernel(fastmath=REORDER)
     def sweep(
-        indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
-        totals, loading_counts, list_first, list_length, list_components, list_shares, assignments,
-        out_moved_words, out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document,
+        indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, tables,
+        list_first, list_length, list_components, list_shares, assignments, out_moved_words,
+        out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document, room,
     ):  # fmt: skip
-        """Redraw the component of every token of a block; the number of moves is returned.
-
-        Same as reference.frozen_sweep and listed_sweep. Token (i, j) goes to k with probability
-        proportional to
-
-            (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
-
-        all counts without the token, n_jk and n_gk otherwise as they were. With the lists that
-        ``index_words`` makes, d_k n_jk / N_k is summed over the list of the word, and gamma_j d_k /
-        N_k over all components, a sum that is kept in step; else both over the row of the word.
-        """
-        n_components = shape.shape[1]
-        width = (n_components + LANES - 1) // LANES * LANES
-        shapes, scales, empties = _score_tables(shape, rate, present)
-        inverse, without, norm = _norm_tables(gamma_totals, totals, width)
-        nothing = _empty_terms(shape, rate, present)
-        first_token, token_words = _spell_out(indptr, words, counts, assignments.shape[0])
-        at = np.empty(assignments.shape[0], dtype=np.float32)
-        flat = loading_counts.reshape(-1)
-        tail, tail_start = copy_tail(loading_counts, LANES)
-        weight = np.zeros((2, width), dtype=np.float32)  # d_k of the document in each slot
-        late = np.zeros((2, 2), dtype=np.float32)  # weights that are not yet put in
-        spread = np.zeros(2)  # sum of d_k / N_k
-        ends = np.empty((2, width), dtype=np.float32)
-        slots = np.zeros((2, _GROUP + 1), dtype=np.int64)
+        shapes, scales, empties, inverse, without, norm, nothing, flat, tail, tail_start = tables
+        first_token, token_words, at, weight, late, spread, ends, slots, held, stream = room
+        _spell_out(indptr, words, counts, first_token, token_words)
         slots[0, _DOCUMENT] = slots[1, _DOCUMENT] = -1
-        held = np.zeros(n_components, dtype=np.int32)
-        stream = np.empty(2, dtype=np.uint64)
         given = (
             token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
-            without, norm, n_components, flat, tail, tail_start, list_first, list_length,
+            without, norm, held.shape[0], flat, tail, tail_start, list_first, list_length,
             list_components, list_shares, weight, ends, out_moved_words, out_moved_from,
             out_moved_to,
         )  # fmt: skip
@@ -106,14 +163,15 @@ def _sweep(listed):
             n_first, n_second = slots[0, _END] - slots[0, _TOKEN], slots[1, _END] - slots[1, _TOKEN]
             if n_first + n_second == 0:
                 return n_moved
+            n_both = n_first if n_first < n_second else n_second
             first, second = _take(one, slots, late, spread), _take(other, slots, late, spread)
-            for _ in range(min(n_first, n_second)):
+            for _ in range(n_both):
                 first, n_moved = _redraw(listed, one, first, n_moved, given)
                 second, n_moved = _redraw(listed, other, second, n_moved, given)
             _put(one, first, slots, late, spread)
             _put(other, second, slots, late, spread)
-            if min(n_first, n_second) == 0:  # the last document is alone
-                s = int(n_first == 0)
+            if n_both == 0:  # the last document is alone
+                s = np.int64(n_first == 0)
                 alone = _take(s, slots, late, spread)
                 for _ in range(n_first + n_second):
                     alone, n_moved = _redraw(listed, s, alone, n_moved, given)
@@ -125,7 +183,7 @@ def _sweep(listed):
 # ---- one token ----
 
 
-@kernel(**LEAF)
+@part()
 def _take(s, slots, late, spread):
     """Take from a slot what changes from token to token; it is in registers then."""
     return (
@@ -134,14 +192,14 @@ def _take(s, slots, late, spread):
     )  # fmt: skip
 
 
-@kernel(**LEAF)
+@part()
 def _put(s, state, slots, late, spread):
     """Put it back."""
     token, lost, gained, late[s, 0], late[s, 1], _, slots[s, _GROUP], spread[s] = state
     slots[s, _TOKEN], slots[s, _LOST], slots[s, _GAINED] = token, lost, gained
 
 
-@kernel(fastmath=REORDER, **LEAF)
+@part(fastmath=REORDER)
 def _redraw(listed, s, state, n_moved, given):
     """Redraw the next token of a slot; return what to know for the one after, and the moves.
 
@@ -216,74 +274,40 @@ def _redraw(listed, s, state, n_moved, given):
     return state, n_moved + np.int64(new != old)
 
 
-@kernel()
-def _spell_out(indptr, words, counts, n_tokens):
+@part()
+def _spell_out(indptr, words, counts, out_first_token, out_token_words):
     """Say where the tokens of each document begin, and of what word every token is."""
-    n_documents = indptr.shape[0] - 1
-    first_token = np.empty(n_documents + 1, dtype=np.int64)
-    token_words = np.zeros(n_tokens + _AHEAD, dtype=np.int32)  # with room to look ahead
-    x = 0
-    for i in range(n_documents):
-        first_token[i] = x
+    x = np.int64(0)
+    for i in range(indptr.shape[0] - 1):
+        out_first_token[i] = x
         for t in range(indptr[i], indptr[i + 1]):
-            token_words[x] = token_words[x + 1] = words[t]  # few have more than two tokens
+            out_token_words[x] = out_token_words[x + 1] = words[t]  # few have more than two tokens
             for more in range(2, counts[t]):
-                token_words[x + more] = words[t]
+                out_token_words[x + more] = words[t]
             x += counts[t]
-    first_token[n_documents] = x
-    return first_token, token_words
+    out_first_token[indptr.shape[0] - 1] = x
+    for ahead in range(_AHEAD):
+        out_token_words[x + ahead] = 0
 
 
 # ---- weights of a document ----
 
 
-@kernel()
-def _score_tables(shape, rate, present):
-    """What weights are made of: d_k = (c_k + shape) scale, or empty if c_k = 0; flat, (T K,)."""
-    n_levels, n_components = shape.shape
-    shapes = np.empty(n_levels * n_components, dtype=np.float32)
-    scales = np.empty(n_levels * n_components, dtype=np.float32)
-    empties = np.empty(n_levels * n_components, dtype=np.float32)
-    for level in range(n_levels):
-        for k in range(n_components):
-            at = level * n_components + k
-            shapes[at] = shape[level, k]
-            scales[at] = 1.0 / rate[level, k]
-            empties[at] = shape[level, k] * present[level, k] / rate[level, k]
-    return shapes, scales, empties
-
-
-@kernel()
-def _norm_tables(gamma_totals, totals, width):
-    """1 / N_k, 1 / (N_k - 1) and N_k of each group; flat, (G width,)."""
-    n_groups, n_components = totals.shape
-    inverse = np.zeros(n_groups * width, dtype=np.float32)
-    without = np.zeros(n_groups * width, dtype=np.float32)
-    norms = np.zeros(n_groups * width, dtype=np.float32)
-    for g in range(n_groups):
-        for k in range(n_components):
-            norm = gamma_totals[g] + totals[g, k]
-            inverse[g * width + k] = 1.0 / norm
-            without[g * width + k] = 1.0 / max(norm - 1.0, 1e-30)
-            norms[g * width + k] = norm
-    return inverse, without, norms
-
-
-@kernel(**LEAF)
+@part()
 def _one_less(weight, shape, scale, empty):
     """Weight of a component that loses a token; with one token its weight is (1 + shape) scale."""
     less = weight - scale
     return empty if weight < (np.float32(1.5) + shape) * scale else less
 
 
-@kernel(**LEAF)
+@part()
 def _one_more(weight, shape, scale, empty):
     """Weight of a component that gains a token."""
     more, first = weight + scale, (np.float32(1.0) + shape) * scale
     return first if weight == empty else more
 
 
-@kernel()
+@part()
 def _open(
     s, slots, weight, late, document, first_token, levels, assignments, shapes, scales, empties,
     held, stream, out_uniforms,
@@ -311,7 +335,7 @@ def _open(
         out_uniforms[x] = to_uniform(stream[0] + np.uint64(x - start + 1) * stream[1])
 
 
-@kernel()
+@part()
 def _close(
     s, slots, weight, late, levels, assignments, shape, rate, present, empties, held
 ):  # fmt: skip
@@ -336,19 +360,7 @@ def _close(
     return result + math.log(product)
 
 
-@kernel()
-def _empty_terms(shape, rate, present):
-    """Log F(0) of each level, up to the model's constant, (T,)."""
-    result = np.zeros(shape.shape[0])
-    for level in range(shape.shape[0]):
-        for k in range(shape.shape[1]):
-            result[level] += math.lgamma(shape[level, k])
-            result[level] -= shape[level, k] * math.log(rate[level, k])
-            result[level] -= math.log(present[level, k])
-    return result
-
-
-@kernel(fastmath=REORDER, **LEAF)
+@part(fastmath=REORDER)
 def _dot(s, weight, first, inverse):
     total = 0.0
     for k in range(np.uint64(weight.shape[1])):
@@ -356,7 +368,7 @@ def _dot(s, weight, first, inverse):
     return total
 
 
-@kernel(fastmath=REORDER, **LEAF)
+@part(fastmath=REORDER)
 def _spread_draw(s, weight, first, inverse, old, left):
     """Find where the sum of d_k / N_k, that of ``old`` apart, passes ``left``."""
     n_components = np.uint64(weight.shape[1])
@@ -414,7 +426,7 @@ def index_words(
             out_shares[at] = np.float32(out_counts[at]) * share
 
 
-@kernel()
+@part()
 def _list_row(row, at, out_components, out_counts):
     """List the counts of a row that are not zero; return how many."""
     n_components = row.shape[0]
@@ -442,45 +454,32 @@ def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, 
 
     Same as reference.move_counts.
     """
-    if first == 0 and last == loading_counts.shape[0]:
-        picked = np.arange(_MOVES)
-    else:
-        picked = np.zeros(_MOVES, dtype=np.int64)
+    picked = np.empty(_MOVES, dtype=np.int64)
+    n_components = np.uint64(loading_counts.shape[1])
+    flat = loading_counts.reshape(-1)
     for start in range(0, moved_words.shape[0], _MOVES):
-        stop = min(start + _MOVES, moved_words.shape[0])
-        n = stop - start
-        if first > 0 or last < loading_counts.shape[0]:
-            n = _pick(moved_words[start:stop], first, last, picked)
-        _move(
-            moved_words[start:stop], moved_from[start:stop], moved_to[start:stop], picked[:n],
-            loading_counts, out_touched,
-        )  # fmt: skip
+        n = _pick(moved_words, start, first, last, picked)
+        for at in range(n):
+            m = np.uint64(picked[at])
+            to_come = np.uint64(picked[at + _MOVES_AHEAD if at + _MOVES_AHEAD < n else n - 1])
+            row = np.uint64(moved_words[to_come]) * n_components
+            prefetch(flat, row + np.uint64(moved_from[to_come]))
+            prefetch(flat, row + np.uint64(moved_to[to_come]))
+            row = np.uint64(moved_words[m]) * n_components
+            flat[row + np.uint64(moved_from[m])] -= 1
+            flat[row + np.uint64(moved_to[m])] += 1
+            out_touched[np.uint64(moved_words[m])] = True
 
 
-@kernel()
-def _pick(moved_words, first, last, out_picked):
+@part()
+def _pick(moved_words, start, first, last, out_picked):
     """Pick out moves of these words, without a branch that would be guessed wrong for half."""
     n = np.uint64(0)
-    for m in range(moved_words.shape[0]):
+    stop = start + _MOVES if start + _MOVES < moved_words.shape[0] else moved_words.shape[0]
+    for m in range(start, stop):
         out_picked[n] = m  # in any case, and kept if the word is one of these
         n += np.uint64((moved_words[m] >= first) & (moved_words[m] < last))
     return np.int64(n)
-
-
-@kernel()
-def _move(moved_words, moved_from, moved_to, picked, loading_counts, out_touched):
-    n_components = np.uint64(loading_counts.shape[1])
-    flat = loading_counts.reshape(-1)
-    last = picked.shape[0] - 1
-    for at in range(picked.shape[0]):
-        m, to_come = np.uint64(picked[at]), np.uint64(picked[min(at + _MOVES_AHEAD, last)])
-        row = np.uint64(moved_words[to_come]) * n_components
-        prefetch(flat, row + np.uint64(moved_from[to_come]))
-        prefetch(flat, row + np.uint64(moved_to[to_come]))
-        row = np.uint64(moved_words[m]) * n_components
-        flat[row + np.uint64(moved_from[m])] -= 1
-        flat[row + np.uint64(moved_to[m])] += 1
-        out_touched[np.uint64(moved_words[m])] = True
 
 
 @kernel()
@@ -492,4 +491,4 @@ def move_totals(moved_words, moved_from, moved_to, group_of_word, totals):
         totals[g, moved_to[m]] += 1
 
 
-frozen_sweep, listed_sweep = _sweep(listed=False), _sweep(listed=True)
+by_rows, by_lists = _sweep(listed=False), _sweep(listed=True)

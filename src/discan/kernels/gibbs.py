@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel
+from .compile import kernel, part
 from .draws import gammas, log_gamma_draw
 from .memory import copy_tail, prefetch, prefetch_row
 from .random import (
@@ -37,50 +37,95 @@ _MANY = 2  # a count above so many times K is split by conditional binomials, no
 _FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
 _ROOM = 1024  # drawn tokens that wait to be counted
 _TINY = 1e-300
+_LOG_TINY = math.log(_TINY)
 _TAME = 1e-120  # a product of two numbers above this cannot underflow
 
 
-@kernel()
 def sweep(
     indptr, words, counts, levels, shape, rate, present, loadings, component_counts, scores,
     out_loading_counts, out_log_fit, out_log_factor, seed, cycle, first_document,
 ):  # fmt: skip
     """Draw scores given counts, then the split of each count given scores, for a block.
 
-    Same as reference.gibbs_sweep. A component without words is present with probability
-    present_k,
+    Same as reference.gibbs_sweep. A component without words is present with probability present_k,
     else its score is Gamma(c_k + shape_k, rate_k). ``out_log_fit`` gets sum_j w_j log sum_k
     theta_jk l_k, ``out_log_factor`` the document's log F(c) up to the model's constant.
     """
+    sweep_or_split(
+        indptr, words, counts, levels, shape, rate, present, loadings, component_counts, scores,
+        out_loading_counts, out_log_fit, out_log_factor, seed, SWEEP, cycle, first_document,
+        *_room(loadings),
+    )  # fmt: skip
+
+
+def split(
+    indptr, words, counts, loadings, scores, component_counts,
+    out_loading_counts, seed, first_document,
+):  # fmt: skip
+    """Split every count by given loadings and scores: where a chain starts.
+
+    Same as reference.gibbs_split.
+    """
+    n_documents = len(indptr) - 1
+    levels, one = np.zeros(n_documents, dtype=np.int32), np.ones((1, loadings.shape[1]))
+    not_asked_for = np.empty((2, n_documents))
+    sweep_or_split(
+        indptr, words, counts, levels, one, one, one, loadings, component_counts, scores,
+        out_loading_counts, *not_asked_for, seed, START, np.int64(0), first_document,
+        *_room(loadings),
+    )  # fmt: skip
+
+
+def _room(loadings):
+    """Make what is worked in: for ``gammas``, and for ``_split_document``.
+
+    By NumPy, which need not compile it for each type and number of dimensions.
+    """
     n_components = loadings.shape[1]
-    drawn_shape = np.empty(n_components)
-    log_score = np.empty(n_components)
-    log_terms = np.empty((4, n_components))
-    index = np.empty(n_components, dtype=np.int64)
-    scratch = np.empty((6, n_components))
     score, ends, through = make_room(n_components)
-    tail, tail_start = copy_tail(loadings, LANES)
-    weights, draws, waiting = _room(n_components)
-    stream = np.empty(2, dtype=np.uint64)
+    shapes, log_score, weights = np.empty((3, n_components))
+    index, draws = np.empty((2, n_components), dtype=np.int64)
+    return (
+        score, log_score, np.empty(2, dtype=np.uint64), np.empty((4, n_components)),
+        (shapes, index, np.empty((6, n_components))),
+        (*copy_tail(loadings, LANES), ends, through, weights, draws,
+         np.empty((_ROOM, 2), dtype=np.int64)),
+    )  # fmt: skip
+
+
+@kernel()
+def sweep_or_split(
+    indptr, words, counts, levels, shape, rate, present, loadings, component_counts, scores,
+    out_loading_counts, out_log_fit, out_log_factor, seed, purpose, cycle, first_document,
+    score, log_score, stream, log_terms, for_gammas, for_splits,
+):  # fmt: skip
+    """Do the work of ``sweep`` or, if it is for the start, of ``split``: one kernel to compile."""
+    n_components = loadings.shape[1]
+    drawn_shape, index, scratch = for_gammas
     known = np.int64(-1)
     for i in range(indptr.shape[0] - 1):
         level = np.int64(levels[i])
-        open_stream(stream, seed, SWEEP, cycle, first_document + i)
+        open_stream(stream, seed, purpose, cycle, first_document + i)
+        if purpose == START:
+            for k in range(n_components):
+                score[k], log_score[k] = scores[i, k], _LOG_TINY
+        else:
+            for k in range(n_components):
+                c = component_counts[i, k]
+                absent = present[level, k] < 1.0 and c == 0 and uniform(stream) >= present[level, k]
+                drawn_shape[k] = 0.0 if absent else c + shape[level, k]
+            gammas(stream, drawn_shape, score, log_score, index, scratch)
+            for k in range(n_components):
+                if score[k] == 0.0:
+                    log_score[k] -= math.log(rate[level, k])
+            for k in range(n_components):  # apart, to be vector code
+                score[k] /= rate[level, k]
+                scores[i, k] = score[k]
         for k in range(n_components):
-            c = component_counts[i, k]
-            absent = present[level, k] < 1.0 and c == 0 and uniform(stream) >= present[level, k]
-            drawn_shape[k] = 0.0 if absent else c + shape[level, k]
-        gammas(stream, drawn_shape, score, log_score, index, scratch)
-        for k in range(n_components):
-            if score[k] == 0.0:
-                log_score[k] -= math.log(rate[level, k])
-        for k in range(n_components):  # apart, to be vector code
-            score[k] /= rate[level, k]
-            scores[i, k] = score[k]
             component_counts[i, k] = 0
         out_log_fit[i] = _split_document(
-            stream, indptr, words, counts, loadings, tail, tail_start, i, score, log_score,
-            component_counts, out_loading_counts, ends, through, weights, draws, waiting,
+            stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
+            out_loading_counts, for_splits,
         )  # fmt: skip
         if level != known:
             _set_log_terms(shape, rate, present, level, known, log_terms)
@@ -98,52 +143,17 @@ def sweep(
         out_log_factor[i] = log_factor
 
 
-@kernel()
-def split(
-    indptr, words, counts, loadings, scores, component_counts,
-    out_loading_counts, seed, first_document,
-):  # fmt: skip
-    """Split every count by given loadings and scores: where a chain starts.
-
-    Same as reference.gibbs_split.
-    """
-    n_components = loadings.shape[1]
-    log_score = np.full(n_components, math.log(_TINY))
-    score, ends, through = make_room(n_components)
-    tail, tail_start = copy_tail(loadings, LANES)
-    weights, draws, waiting = _room(n_components)
-    stream = np.empty(2, dtype=np.uint64)
-    for i in range(indptr.shape[0] - 1):
-        open_stream(stream, seed, START, np.int64(0), first_document + i)
-        for k in range(n_components):
-            score[k] = scores[i, k]
-            component_counts[i, k] = 0
-        _split_document(
-            stream, indptr, words, counts, loadings, tail, tail_start, i, score, log_score,
-            component_counts, out_loading_counts, ends, through, weights, draws, waiting,
-        )  # fmt: skip
-
-
-@kernel()
-def _room(n_components):
-    """Make what else ``_split_document`` works in."""
-    return (
-        np.empty(n_components),
-        np.empty(n_components, dtype=np.int64),
-        np.empty((_ROOM, 2), dtype=np.int64),
-    )
-
-
-@kernel()
+@part()
 def _split_document(
-    stream, indptr, words, counts, loadings, tail, tail_start, i, score, log_score,
-    component_counts, out_loading_counts, ends, through, weights, draws, waiting,
+    stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
+    out_loading_counts, room,
 ):  # fmt: skip
     """Split the counts of document i in proportion to theta_jk l_k; return its log fit.
 
     ``log_score`` is used where a score is zero. Nothing branches on where a token falls, and the
     tokens are counted a heap at a time, because both would make the processor wait.
     """
+    tail, tail_start, ends, through, weights, draws, waiting = room
     n_components = loadings.shape[1]
     log_fit = 0.0
     product = 1.0  # of the sums of single tokens: one logarithm for many
@@ -189,7 +199,7 @@ def _split_document(
     return log_fit + math.log(product)
 
 
-@kernel()
+@part()
 def _weigh_in_logs(loadings, j, score, log_score, out_weights):
     """Weights of a word whose products underflow or overflow, up to a factor: return its log."""
     n_components = loadings.shape[1]
@@ -203,7 +213,7 @@ def _weigh_in_logs(loadings, j, score, log_score, out_weights):
     return best
 
 
-@kernel()
+@part()
 def _sum_by_lanes(weights, out_ends, out_through):
     """Do what ``weigh`` does, with weights at hand."""
     n_components = weights.shape[0]
@@ -217,7 +227,7 @@ def _sum_by_lanes(weights, out_ends, out_through):
     return total
 
 
-@kernel()
+@part()
 def _heaviest(ends, n_components):
     """Where a draw goes that rounding led to a component without weight."""
     best = 0
@@ -227,7 +237,7 @@ def _heaviest(ends, n_components):
     return best
 
 
-@kernel()
+@part()
 def _split_large(stream, count, weights, out_draws):
     """Split by conditional binomials; their total is added up in the order they are taken off."""
     total = 0.0
@@ -236,7 +246,7 @@ def _split_large(stream, count, weights, out_draws):
     multinomial(stream, count, weights, total, out_draws)
 
 
-@kernel()
+@part()
 def _count(tokens, n, out_component_counts, out_loading_counts):
     for m in range(n):
         out_component_counts[tokens[m, 1]] += 1
@@ -259,7 +269,7 @@ def log_factor(component_counts, shape, rate, present):
     return result
 
 
-@kernel()
+@part()
 def _set_log_terms(shape, rate, present, level, known, out_log_terms):
     """Set what a level adds to log F for each component: without words; with; less, a word.
 

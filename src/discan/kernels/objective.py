@@ -23,7 +23,8 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
     grows as far as it is needed, and is begun anew when gamma changes.
     """
     n_words, n_components = loading_counts.shape
-    table = np.zeros(_TABLE)
+    table = np.empty(_TABLE)
+    table[0] = 0.0
     known = 0
     result = 0.0
     for g in range(group_totals.shape[0]):
@@ -41,7 +42,7 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
                 for k in range(start, n_components):
                     bits |= np.uint64(loading_counts[j, k] != 0) << np.uint64(k - start)
             while bits != 0:  # most counts are zero, and cost nothing more
-                n = loading_counts[j, np.uint64(start) + lowest(bits)]
+                n = np.int64(loading_counts[j, np.uint64(start) + lowest(bits)])
                 bits &= bits - np.uint64(1)
                 if n >= _TABLE:
                     row += log_rising(gamma[j], n)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel
+from .compile import kernel, part
 
 __all__ = [
     "AUGMENT",
@@ -60,14 +60,14 @@ def _ziggurat():
 _EDGES, _HEIGHTS = _ziggurat()
 
 
-@kernel()
+@part()
 def _mix(value):
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
     value = (value ^ (value >> np.uint64(27))) * _MIX_2
     return value ^ (value >> np.uint64(31))
 
 
-@kernel()
+@part()
 def _bits(value):
     n_bits = 0
     while value != np.uint64(0):
@@ -112,7 +112,7 @@ def uniforms(stream, n, out):
     stream[0] = position + np.uint64(n) * increment
 
 
-@kernel()
+@part()
 def _unit(bits):
     """Midpoint of one of 2^52 equal parts of (0, 1); as int64, the fastest way to a float."""
     return (np.float64(np.int64(bits >> np.uint64(12))) + 0.5) * _TO_UNIT
@@ -140,7 +140,7 @@ def normal(stream):
         return -x if bits & np.uint64(256) else x
 
 
-@kernel()
+@part()
 def _beyond(stream):
     """Draw from the tail of the normal beyond the last edge."""
     while True:
@@ -157,7 +157,7 @@ def binomial(stream, n, p):
     return _binomial_half(stream, n, p)
 
 
-@kernel()
+@part()
 def _binomial_half(stream, n, p):
     """Draw for p <= 1/2: inversion when the mean is small, else transformed rejection (BTRS)."""
     if n <= 0 or p <= 0.0:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .compile import REORDER, kernel
+from .compile import REORDER, kernel, part
 from .memory import prefetch_row, work_rows
 from .special import exp_digamma
 
@@ -95,7 +95,7 @@ def settle(
             score_shape[i, k] = a[k]
 
 
-@kernel()
+@part()
 def _settle_active(
     columns, n_active, n_words, tokens, rest, prior, inverse_rate, a,
     scores, shares, added, path, geometric_mean, n_steps, tolerance,
@@ -129,7 +129,7 @@ def _settle_active(
     return n_steps
 
 
-@kernel()
+@part()
 def _set_scores(a, inverse_rate, n, geometric_mean, out_scores):
     """Mean or geometric mean of Gamma(a, rate)."""
     if geometric_mean:
@@ -140,7 +140,7 @@ def _set_scores(a, inverse_rate, n, geometric_mean, out_scores):
             out_scores[k] = a[k] * inverse_rate[k]
 
 
-@kernel(fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER)
 def _sum_shares(document, tokens, weights, scores, out_added):
     """Sum w_j weights_jk / Z_j over the words of a document."""
     n_components = weights.shape[1]
@@ -157,7 +157,7 @@ def _sum_shares(document, tokens, weights, scores, out_added):
                 out_added[k] += share * weights[j, k]
 
 
-@kernel(fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER)
 def _move(a, prior, scores, added, n):
     """Set a_k to prior_k + s_k added_k; return the share of the total that this moved."""
     change = 0.0
@@ -170,7 +170,7 @@ def _move(a, prior, scores, added, n):
     return change / max(total, _FLOOR)
 
 
-@kernel()
+@part()
 def _choose(a, prior, n, geometric_mean, tolerance, out_active):
     """List the components that do not rest; return their number.
 
@@ -190,7 +190,7 @@ def _choose(a, prior, n, geometric_mean, tolerance, out_active):
     return n_active
 
 
-@kernel(fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER)
 def _gather(document, weights, resting_scores, active, n_active, n_words, out_rest, out_columns):
     """Copy the weights of active components, a row for each; sum up what the others add to Z_j.
 
@@ -209,7 +209,7 @@ def _gather(document, weights, resting_scores, active, n_active, n_words, out_re
             out_columns[m, t] = 0.0
 
 
-@kernel(fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER)
 def _sum_columns(columns, n_active, n_words, tokens, rest, scores, shares, out_added):
     """Do what ``_sum_shares`` does, for active components and all words at once."""
     for t in range(n_words):
@@ -235,7 +235,7 @@ def _sum_columns(columns, n_active, n_words, tokens, rest, scores, shares, out_a
         out_added[m], out_added[m + 1], out_added[m + 2], out_added[m + 3] = sum0, sum1, sum2, sum3
 
 
-@kernel(fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER)
 def _stride(begun, old, new, prior, n, out_a):
     """Look ahead of two steps: begun + 2 r first + r^2 bend, r = |first| / |bend|."""
     squares = 0.0
@@ -255,12 +255,12 @@ def _stride(begun, old, new, prior, n, out_a):
         out_a[m] = max(ahead, prior[m] + _LEAST * (new[m] - prior[m]))
 
 
-@kernel()
+@part()
 def _copy(source, n, out):
     for m in range(n):  # compiled in a fraction of the time of a slice
         out[m] = source[m]
 
 
-@kernel()
+@part()
 def _padded(n, multiple):
     return (n + multiple - 1) // multiple * multiple

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .compile import REORDER, kernel
+from .compile import REORDER, kernel, part
 from .memory import prefetch_row, work_rows
 from .special import digamma, exp_digamma, log, log_gamma
 
@@ -111,7 +111,7 @@ def expect(
                 steps_left = 1  # one more step records the answer
 
 
-@kernel()
+@part()
 def _weighted_logs(shape, level, scores):
     """Sum of shape_k log(score_k): one logarithm for a run of equal shapes."""
     result, product, run_shape = 0.0, 1.0, 0.0
@@ -231,13 +231,13 @@ def _softmax(logits):
     return True
 
 
-@kernel()
+@part()
 def _log_not(share):
     """log(1 - share), finite for a share of one."""
     return math.log1p(-min(share, _ALMOST_ONE))
 
 
-@kernel()
+@part()
 def _tally(shares, log_nots, counts, first, n_words, log_none, expected):
     for k in range(expected.shape[0]):
         log_none[k] = 0.0
@@ -248,7 +248,7 @@ def _tally(shares, log_nots, counts, first, n_words, log_none, expected):
             expected[k] += counts[first + t] * shares[t, k]
 
 
-@kernel()
+@part()
 def _update_scores(score_shape, shape, rate, logit_spike, log_none, expected, eta, push):
     """Coordinate steps for the slab (a_k) and the spike (r_k), each exact given the other."""
     for k in range(expected.shape[0]):
@@ -264,7 +264,7 @@ def _update_scores(score_shape, shape, rate, logit_spike, log_none, expected, et
         eta[k] = digamma(score_shape[k]) - log_rate
 
 
-@kernel()
+@part()
 def _best_push(a, alpha, log_rate, logit_spike):
     """D = log(1 + exp(logit rho - A)) at the best r given the slab's shape a."""
     if logit_spike == -np.inf:
@@ -274,7 +274,7 @@ def _best_push(a, alpha, log_rate, logit_spike):
     return x + math.log1p(math.exp(-x)) if x > 0.0 else math.log1p(math.exp(x))
 
 
-@kernel()
+@part()
 def _update_word(share, log_not, count, row, eta, push, log_none, expected, new, trial):
     """Move one word's shares; with a count above one, only as far as the bound does not fall.
 
@@ -315,7 +315,7 @@ def _update_word(share, log_not, count, row, eta, push, log_none, expected, new,
         log_not[k] = moved
 
 
-@kernel()
+@part()
 def _entropy_term(share, logit):
     return share * (logit - math.log(share)) if share > 0.0 else 0.0
 

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from .compile import kernel
+from .compile import part
 
 __all__ = ["LANES", "find_component", "make_room", "weigh"]
 
@@ -64,14 +64,13 @@ def weigh(context, loadings, row, tail, tail_start, scores, ends, through):
     return types.float64(loadings, long, tail, long, scores, ends, through), generate
 
 
-@kernel()
 def make_room(n_components):
     """Make (scores, ends, through) for ``weigh`` and ``find_component``."""
-    width = (n_components + LANES - 1) // LANES * LANES
+    width = -(-n_components // LANES) * LANES
     return np.zeros(width), np.zeros(LANES + width), np.zeros(LANES)
 
 
-@kernel(forceinline=True)
+@part()
 def find_component(goal, through, ends):
     """Find the component in which the goal falls, of 0 to the sum of all, lane after lane.
 
