@@ -3,12 +3,16 @@
 
 import numpy as np
 import pytest
+from entries import with_entries
 from scipy import stats
 from scipy.special import digamma, gammaln
 
-from discan.kernels import draws
-from discan.kernels import random as kernels
+import discan.kernels.draws
+import discan.kernels.random
 from discan.kernels.reference import Stream
+
+draws = with_entries(discan.kernels.draws)
+kernels = with_entries(discan.kernels.random)
 
 P_VALUE = 1e-4
 WORD = 2**64 - 1

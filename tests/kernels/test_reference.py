@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+from entries import entry
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import digamma
 
@@ -115,9 +116,10 @@ def test_exp():
 
 @pytest.mark.parametrize("a", [1e-8, 0.3, 5.0, 9.9e5, 1e6, 1e7])
 def test_log_rising(a):
+    log_rising = entry(special.log_rising)
     for n in (0, 1, 2, 15, 16, 17, 18, 1000):
         expected = np.log(a + np.arange(n)).sum()
-        assert_allclose(special.log_rising(a, n), expected, rtol=1e-10, atol=2e-7 * (a >= 1e6))
+        assert_allclose(log_rising(a, n), expected, rtol=1e-10, atol=2e-7 * (a >= 1e6))
         assert_allclose(reference.log_rising(a, n), expected, rtol=1e-7, atol=1e-6 * (a > 1e5))
 
 
@@ -540,7 +542,8 @@ def test_log_factor(K, spike):
     block = make_block(K, spike)
     counts, _ = start_counts(block)
     rows = [x[block.levels] for x in block.table]
-    got = [gibbs.log_factor(counts[i], *(x[i] for x in rows)) for i in range(block.n_documents)]
+    log_factor = entry(gibbs.log_factor)
+    got = [log_factor(counts[i], *(x[i] for x in rows)) for i in range(block.n_documents)]
     close(got, reference.log_factor(counts, *rows))
 
 
@@ -916,6 +919,11 @@ def test_a_document_gets_the_same_answer_anywhere():
             indptr[i : i + 2], *block.head[1:], levels[:1], *table, block.loadings, alone, 300, SEED
         )
         assert alone[0] == together[i]
+
+
+def test_parts_refuse_to_be_called_from_python():
+    with pytest.raises(TypeError, match="log_rising is a part of kernels"):
+        special.log_rising(1.0, 2)
 
 
 def test_every_public_kernel_has_a_twin():

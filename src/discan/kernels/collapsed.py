@@ -5,6 +5,7 @@ import numpy as np
 
 from .compile import REORDER, kernel, part
 from .gibbs import log_factor
+from .memory import fill
 from .random import START, SWEEP, open_stream, uniform
 
 __all__ = ["assign", "count_tokens", "document_counts", "sweep"]
@@ -39,7 +40,7 @@ def sweep(
         level = levels[i]
         open_stream(stream, seed, SWEEP, cycle, first_document + i)
         start = token
-        component_counts[:] = 0
+        fill(component_counts, np.int64(0))
         for t in range(indptr[i], indptr[i + 1]):
             for _ in range(counts[t]):
                 component_counts[assignments[token]] += 1

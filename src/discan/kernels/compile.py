@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 
 __all__ = ["REORDER", "kernel", "part"]
 
@@ -70,4 +71,18 @@ def part(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     if there are a dozen. All parts are compiled alike: what they use of NumPy is compiled anew for
     every set of options.
     """
-    return kernel(forceinline=True, no_cpython_wrapper=True, _nrt=False, **options)
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        found = kernel(forceinline=True, no_cpython_wrapper=True, _nrt=False, **options)(function)
+        found.__class__ = Part  # type: ignore[assignment]
+        return found
+
+    return compiled
+
+
+class Part(CPUDispatcher):
+    """A compiled function without an entry from Python, where calling it would be a crash."""
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        """Refuse."""
+        raise TypeError(f"{self.py_func.__name__} is a part of kernels, and called by them alone")

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel, part
+from .compile import part
 from .random import normal, uniform, uniforms
 
 __all__ = ["gammas", "log_gamma_draw"]
@@ -29,7 +29,7 @@ _ONE_BITS = np.uint64(1023 << 52)
 _FRACTION_BITS = np.uint64(2**52 - 1)
 
 
-@kernel()
+@part()
 def log_gamma_draw(stream, shape):
     """Draw the logarithm of a Gamma(shape, 1) variable."""
     if shape < 1.0:
@@ -37,7 +37,7 @@ def log_gamma_draw(stream, shape):
     return math.log(_above_one(stream, shape))
 
 
-@kernel()
+@part()
 def gammas(stream, shape, out_draws, out_logs, index, scratch):
     """Draw Gamma(shape_k, 1) for all k; a shape of zero gives zero.
 
@@ -140,7 +140,7 @@ def _powers(shape, n, place, chance, out_draws, out_logs, out_margin):
         out_margin[m] = 1.0 - out_draws[m] - chance[m] if place[m] <= 1.0 else -1.0
 
 
-@kernel(fastmath={"contract"})
+@part(fastmath={"contract"})
 def _log(x):
     """Logarithm of a normal positive number: 2 artanh s, s = (m - 1) / (m + 1), m near one."""
     bits = _bits(x)
@@ -157,7 +157,7 @@ def _log(x):
     return exponent * _LOG_2[0] + (exponent * _LOG_2[1] + (2.0 * s * series + 2.0 * s))
 
 
-@kernel(fastmath={"contract"})
+@part(fastmath={"contract"})
 def _exp(x):
     """Exponential of a number below 700: 2^n times the series of exp r, |r| <= log(2) / 2."""
     inside = max(x, _LOWEST)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .compile import kernel, part
 from .gibbs import log_factor
+from .memory import copy, fill
 from .random import EVIDENCE, FOLD_IN, open_stream, uniform
 
 __all__ = ["chib", "fold_in"]
@@ -39,7 +40,7 @@ def fold_in(
         a, b, p = shape[level], rate[level], present[level]
         n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
         open_stream(stream, seed, FOLD_IN, np.int64(0), _content(indptr, words, counts, i))
-        _clear(c)
+        fill(c, np.int64(0))
         n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
         for draw in range(-1, burn_in + n_draws):
             for t in range(n_tokens):
@@ -90,7 +91,7 @@ def chib(
             out_log_probability[i] = -np.inf
             continue
         open_stream(stream, seed, EVIDENCE, np.int64(0), _content(indptr, words, counts, i))
-        _clear(c)
+        fill(c, np.int64(0))
         _start(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights)
         for _ in range(20):
             _pass(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights, 1)
@@ -102,14 +103,14 @@ def chib(
             log_joint += math.log(loadings[token_words[t], best[t]])
         n_sweeps = min(max(work // max(n_tokens * n_components, 1), 100), 20_000)
         place = int(uniform(stream) * n_sweeps)
-        first[:n_tokens] = best[:n_tokens]
+        copy(best, n_tokens, first)
         _pass(stream, n_tokens, token_words, a, b, p, loadings, first, c, weights, -1)
         top, total = -np.inf, 0.0
         for direction in (1, -1):
-            state[:n_tokens] = first[:n_tokens]
+            copy(first, n_tokens, state)
             n_steps = n_sweeps - 1 - place if direction == 1 else place
             for step in range(n_steps + 1):
-                _clear(c)
+                fill(c, np.int64(0))
                 for t in range(n_tokens):
                     c[state[t]] += 1
                 if step > 0:
@@ -165,12 +166,6 @@ def _content(indptr, words, counts, i):
         result = (result ^ np.uint64(counts[t])) * prime
         result ^= result >> np.uint64(29)
     return np.int64(result)
-
-
-@part()
-def _clear(c):
-    for k in range(c.shape[0]):
-        c[k] = 0
 
 
 @part()

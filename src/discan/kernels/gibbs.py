@@ -253,7 +253,7 @@ def _count(tokens, n, out_component_counts, out_loading_counts):
         out_loading_counts[tokens[m, 0], tokens[m, 1]] += 1
 
 
-@kernel()
+@part()
 def log_factor(component_counts, shape, rate, present):
     """Log F(c) of one document up to the model's constant.
 
@@ -396,7 +396,7 @@ def augment_loadings(
     for j in range(n_words):
         open_stream(stream, seed, AUGMENT, cycle, -1 - j)
         for k in range(n_components):
-            out_tables[j] += tables(stream, loading_counts[j, k], gamma[j])
+            out_tables[j] += tables(stream, np.int64(loading_counts[j, k]), gamma[j])
     for g in range(totals.shape[0]):
         open_stream(stream, seed, AUGMENT, cycle, -1 - n_words - g)
         for k in range(n_components):

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from .compile import kernel, part
 
-__all__ = ["aligned", "copy_tail", "prefetch", "prefetch_row", "work_rows"]
+__all__ = ["aligned", "copy", "copy_tail", "fill", "prefetch", "prefetch_row", "work_rows"]
 
 _APART = 128  # numbers: more than are worked on at a time
 _LINE = 64  # bytes of a cache line, on every machine we know of
@@ -56,6 +56,20 @@ def work_rows(n, width, dtype):
     made one by one would, depending on what else the process has in memory.
     """
     return np.empty((n + 2, max(width, _APART)), dtype)
+
+
+@part()
+def copy(source, n, out):
+    """Copy the first n numbers: compiled in a fraction of the time of a slice."""
+    for m in range(n):
+        out[m] = source[m]
+
+
+@part()
+def fill(out, value):
+    """Set all numbers to the same: again, faster to compile than a slice."""
+    for m in range(out.shape[0]):
+        out[m] = value
 
 
 def aligned(shape, dtype):

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel, part
+from .compile import part
 
 __all__ = [
     "AUGMENT",
@@ -76,7 +76,7 @@ def _bits(value):
     return n_bits
 
 
-@kernel()
+@part()
 def open_stream(stream, seed, purpose, cycle, unit):
     """Point ``stream`` (2,) uint64 at the start of the stream of this name."""
     key = _mix(np.uint64(seed) + _GOLDEN)
@@ -90,20 +90,20 @@ def open_stream(stream, seed, purpose, cycle, unit):
     stream[1] = increment
 
 
-@kernel()
+@part()
 def uniform(stream):
     """Draw a number strictly between 0 and 1."""
     stream[0] += stream[1]
     return to_uniform(stream[0])
 
 
-@kernel(forceinline=True)
+@part()
 def to_uniform(position):
     """Turn a position of a stream into its number strictly between 0 and 1."""
     return _unit(_mix(position))
 
 
-@kernel()
+@part()
 def uniforms(stream, n, out):
     """Draw n numbers strictly between 0 and 1, the same as one by one."""
     position, increment = stream[0], stream[1]
@@ -118,7 +118,7 @@ def _unit(bits):
     return (np.float64(np.int64(bits >> np.uint64(12))) + 0.5) * _TO_UNIT
 
 
-@kernel()
+@part()
 def normal(stream):
     """Draw a standard normal (ziggurat of Marsaglia & Tsang, 2000, with 256 layers).
 
@@ -149,7 +149,7 @@ def _beyond(stream):
             return _LAST_EDGE + x
 
 
-@kernel()
+@part()
 def binomial(stream, n, p):
     """Draw the number of successes among n trials, exactly, in bounded time for any n."""
     if p > 0.5:
@@ -193,7 +193,7 @@ def _binomial_half(stream, n, p):
             return int(k)
 
 
-@kernel()
+@part()
 def multinomial(stream, n, weights, total, out_draws):
     """Draw how n falls over ``weights`` (K,), which sum to ``total``, by conditional binomials."""
     n_components = weights.shape[0]
@@ -218,7 +218,7 @@ def multinomial(stream, n, weights, total, out_draws):
         out_draws[best] += n
 
 
-@kernel()
+@part()
 def tables(stream, n, concentration):
     """Draw CRT(n, a): successes of independent Bernoulli(a / (a + s)), s = 0..n-1."""
     if n <= 0:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel, part
-from .memory import prefetch_row, work_rows
+from .memory import copy, prefetch_row, work_rows
 from .special import exp_digamma
 
 __all__ = ["settle"]
@@ -110,11 +110,11 @@ def _settle_active(
     for step in range(n_steps):
         turn = step % 3
         if turn == 0:
-            _copy(a, n_active, begun)
+            copy(a, n_active, begun)
         elif turn == 1:
-            _copy(a, n_active, old)
+            copy(a, n_active, old)
         else:
-            _copy(a, n_active, new)
+            copy(a, n_active, new)
             if change < _NEAR:
                 _stride(begun, old, new, prior, n_active, a)
         _set_scores(a, inverse_rate, n_lanes, geometric_mean, scores)
@@ -124,7 +124,7 @@ def _settle_active(
         if change <= tolerance:
             return step + 1
         if turn == 2 and change > last_change:
-            _copy(new, n_active, a)
+            copy(new, n_active, a)
             change = last_change
     return n_steps
 
@@ -253,12 +253,6 @@ def _stride(begun, old, new, prior, n, out_a):
         bend = new[m] - old[m] - first
         ahead = begun[m] + stride * (2.0 * first + stride * bend)
         out_a[m] = max(ahead, prior[m] + _LEAST * (new[m] - prior[m]))
-
-
-@part()
-def _copy(source, n, out):
-    for m in range(n):  # compiled in a fraction of the time of a slice
-        out[m] = source[m]
 
 
 @part()

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .compile import kernel
+from .compile import kernel, part
 
 __all__ = ["digamma", "exp", "exp_digamma", "log", "log_gamma", "log_rising"]
 
@@ -98,7 +98,7 @@ def log_gamma(x):
     return (y - 0.5) * log(y) - y + _HALF_LOG_2PI + series - log(q * (q + 4.0) * (q + 6.0))
 
 
-@kernel()
+@part()
 def log_rising(a, n):
     """Log of the rising factorial, log Gamma(a + n) - log Gamma(a), for whole n >= 0.
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel, part
-from .memory import prefetch_row, work_rows
+from .memory import fill, prefetch_row, work_rows
 from .special import digamma, exp_digamma, log, log_gamma
 
 __all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
@@ -44,7 +44,7 @@ def expect(
         steps_left = n_inner
         while steps_left > 0:
             last = steps_left == 1
-            added[:] = 0.0
+            fill(added, 0.0)
             if geometric_mean:
                 for k in range(n_components):
                     scores[k] = max(exp_digamma(score_shape[i, k]) / rate[level, k], _FLOOR)
@@ -167,8 +167,8 @@ def expect_conditional(
             for k in range(n_components):
                 new[k] = row[k] + eta[k] - damping[i, k]
             possible &= _softmax(new)
-            shares[t] = new
             for k in range(n_components):
+                shares[t, k] = new[k]
                 log_nots[t, k] = _log_not(new[k])
         _tally(shares, log_nots, counts, first, n_words, log_none, expected)
         bound = -np.inf
@@ -220,7 +220,7 @@ def _softmax(logits):
     for k in range(1, logits.shape[0]):
         top = max(top, logits[k])
     if top == -np.inf:
-        logits[:] = 0.0
+        fill(logits, 0.0)
         return False
     total = 0.0
     for k in range(logits.shape[0]):
