@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 __all__ = ["Answer", "Race", "Watch", "best_value", "median_time", "race", "time_to"]
@@ -145,11 +146,18 @@ def median_time(curves: Sequence[Sequence[Point]], target: float) -> float:
 
 
 def best_value(curves: Sequence[Sequence[Point]], share: float = 1.0) -> float:
-    """Median over repeats of the lowest value within this share of each curve's time."""
+    """Median over repeats of the lowest value within this share of each curve's time.
+
+    Between two points it is read off as by ``time_to``.
+    """
     lowest = []
     for points in curves:
         limit = points[-1][0] * share
         within = [value for seconds, _, value in points if seconds <= limit]
+        for (start, _, before), (end, _, after) in pairwise(points):
+            if start < limit < end:
+                part = math.log(limit / max(start, 1e-9)) / math.log(end / max(start, 1e-9))
+                within.append(before + part * (after - before))
         lowest.append(min(within or [points[0][2]]))
     return statistics.median(lowest)
 

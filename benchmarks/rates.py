@@ -100,9 +100,13 @@ def plan(section: str, sizes: Sizes) -> Iterator[Rate]:
             )
     elif section == "growth":
         for tokens in sizes.growth_tokens:
-            yield Rate(section, "tokens", f"{tokens}", 100, 1, 3, tokens=tokens, repeats=1)
+            yield Rate(
+                section, "tokens", f"{tokens}", 100, 1, 3, tokens=tokens, repeats=sizes.repeats
+            )
         for n_components in sizes.growth_components:
-            yield Rate(section, "components", f"{n_components}", n_components, 1, 3, repeats=1)
+            yield Rate(
+                section, "components", f"{n_components}", n_components, 1, 3, repeats=sizes.repeats
+            )
 
 
 def run(

@@ -10,7 +10,7 @@ from pathlib import Path
 from curves import best_value
 from store import Results
 from svg import Line, chart
-from verdicts import RACES, SECTIONS, Verdict, curves_of, targets_of, verdicts
+from verdicts import RACES, SECTIONS, Verdict, curves_of, growth_points, targets_of, verdicts
 
 __all__ = ["markdown", "write"]
 
@@ -161,8 +161,7 @@ def _plots(results: Results) -> dict[str, str]:
                 levels = targets_of(rows)
                 drawn[name] = chart(cell, "seconds of training", up, lines, levels)
     for cell in ("tokens", "components"):
-        rows = results.good("growth", cell=cell)
-        points = [(float(row["tool"]), row["seconds"]) for row in rows]
+        points = growth_points(results, cell)
         if len(points) > 1:
             first = points[0]
             even = [first, (points[-1][0], first[1] * points[-1][0] / first[0])]

@@ -13,7 +13,7 @@ from footprint import allowed_bytes
 from rates import FLOORS
 from store import Results, Row
 
-__all__ = ["SECTIONS", "Verdict", "curves_of", "slope", "targets_of", "verdicts"]
+__all__ = ["SECTIONS", "Verdict", "curves_of", "growth_points", "slope", "targets_of", "verdicts"]
 
 # Section: its title, and what the two columns of figures are.
 SECTIONS = {
@@ -199,10 +199,17 @@ def _pairs(
             )  # fmt: skip
 
 
+def growth_points(results: Results, cell: str) -> list[tuple[float, float]]:
+    """Size and median seconds a sweep, ascending."""
+    seconds: dict[float, list[float]] = {}
+    for row in results.good("growth", cell=cell):
+        seconds.setdefault(float(row["tool"]), []).append(row["seconds"])
+    return [(size, statistics.median(seconds[size])) for size in sorted(seconds)]
+
+
 def _growth(results: Results) -> Iterator[Verdict]:
     for cell, floor in (("tokens", ABREAST), ("components", 1.0)):
-        rows = results.good("growth", cell=cell)
-        points = [(float(row["tool"]), row["seconds"]) for row in rows]
+        points = growth_points(results, cell)
         if len(points) > 1:
             span = f"{points[0][0]:,.0f} to {points[-1][0]:,.0f}"
             note = "at most 1.05 counts as linear" if cell == "tokens" else "below 1 is sub-linear"

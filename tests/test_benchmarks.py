@@ -66,6 +66,16 @@ def test_time_to_a_target_is_interpolated_in_log_time(target, expected):
     assert time_to(CURVE, target) == pytest.approx(expected)
 
 
+def test_the_value_after_a_share_of_the_time_is_read_off_between_points():
+    from curves import best_value, time_to
+
+    assert best_value([CURVE]) == 40.0
+    assert best_value([CURVE], 0.1) == 50.0
+    value = best_value([CURVE], 0.5)  # at 50 of 100 seconds, the last point being at 10
+    assert 40.0 < value < 50.0
+    assert time_to(CURVE, value) == pytest.approx(50.0)
+
+
 def test_a_race_takes_the_fastest_and_bounds_what_never_arrives():
     from curves import race
 

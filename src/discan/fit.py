@@ -248,12 +248,22 @@ class Run:
         n_lanes = min(len(blocks), self.algorithm.n_lanes(self.training, self.params.n_components))
         self.algorithm.begin_round(self.params, self._table, self.engine)
 
+        def rehearse(block: Block) -> None:
+            state = self.states[block.index]
+            self.algorithm.rehearse(self.params, self._table, block, state)
+
+        ahead = n_lanes < min(len(blocks), self.engine.n_workers)
+        if ahead:  # else a block is better gone over at once, while it is in the cache
+            self.engine.run(rehearse, blocks)
+
         # dealt out beforehand: lanes on several threads must not take from one heap
         rooms = [*self._rooms, *[None] * n_lanes]
 
         def lane(index: int) -> Stats:
             stats = Stats(room=rooms[index])
             for block in blocks[index::n_lanes]:
+                if not ahead:
+                    rehearse(block)
                 self.algorithm.step(
                     self.params, self._table, block, self.states[block.index], clock, stats
                 )

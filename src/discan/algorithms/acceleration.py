@@ -54,6 +54,11 @@ class Accelerated(Expectation):
             state.old, state.older = state.score_shape.copy(), state.score_shape.copy()
         return state
 
+    def rehearse(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> None:
+        """Not before the point ahead is known."""
+        if state.old is None:
+            super().rehearse(params, table, block, state)
+
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState, clock: Clock,
         lane: Stats,
@@ -73,6 +78,7 @@ class Accelerated(Expectation):
             elif not notes["retreats"]:
                 state.older[...] = new
             state.old[...] = state.score_shape
+            super().rehearse(params, table, block, state)
         super().step(params, table, block, state, clock, lane)
 
     def overshot(self, params: Params, stats: Stats) -> bool:

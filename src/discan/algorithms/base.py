@@ -257,6 +257,10 @@ class Algorithm(ABC):
         """Work out what all blocks of the round will read."""
         return None
 
+    def rehearse(self, params: Params, table: ScoreTable, block: Block, state: Any) -> None:
+        """Do what comes before a block's step and adds to nothing: any thread may."""
+        return None
+
     @abstractmethod
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: Any, clock: Clock, lane: Stats

@@ -158,23 +158,23 @@ class CollapsedVariational(MAP):
 
     def _run(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState,
-        score_sums: Array | None,
+        score_sums: Array | None, steps: int | None = None,
     ) -> Array:  # fmt: skip
-        """Call the kernel: once over with statistics, or to convergence without."""
+        """Call the kernel: so many steps, the last with statistics if asked for, or to the end."""
         collect = score_sums is not None
         objective = np.empty(block.stop - block.start)
         prior, loadings = params.prior, params.loadings
         assert loadings is not None
-        out, steps, stride = loadings[:0], FOLD_IN_STEPS, self.stride
+        n_steps, tolerance, stride = FOLD_IN_STEPS, self.tolerance, self.stride
         inverse = np.zeros((len(prior.totals), params.n_components), loadings.dtype)
-        if score_sums is not None:
+        if steps is not None:  # of documents that the loadings are of
+            n_steps, tolerance, stride = steps, 0.0, self._stride
             inverse = _inverse(params, params.totals)
-            out, steps = score_sums, self.inner_steps()
-            stride = self._stride
+        out = loadings[:0] if score_sums is None else score_sums
         expect_others(
             block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
             loadings, prior.layout.group_of_word, prior.gamma, prior.totals, inverse,
-            state.score_shape, out, objective, stride, steps, self.tolerance, collect,
+            state.score_shape, out, objective, stride, n_steps, tolerance, collect,
         )  # fmt: skip
         return objective
 

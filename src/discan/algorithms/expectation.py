@@ -158,13 +158,19 @@ class Expectation(Algorithm):
         """Spread each document evenly over the components, or by the given scores."""
         return _even_state(params, table, block, start.scores)
 
+    def rehearse(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> None:
+        """Take all inner steps but the last, which alone adds to the expected counts."""
+        steps = self.inner_steps() - 1
+        if steps > 0 and not params.can_be_absent:
+            self._run(self.pass_params(params), table, block, state, None, steps)
+
     def step(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState, clock: Clock,
         lane: Stats,
     ) -> None:  # fmt: skip
         """Update the scores; collect expected loading counts and sums of scores."""
         sums = lane.sums_like(np.asarray(params.loadings))
-        objective = self._run(self.pass_params(params), table, block, state, sums)
+        objective = self._run(self.pass_params(params), table, block, state, sums, 1)
         lane.objective += float(objective.sum())
         lane.n_documents += block.stop - block.start
         if params.learns_scores:
@@ -248,14 +254,14 @@ class Expectation(Algorithm):
 
     def _run(
         self, params: Params, table: ScoreTable, block: Block, state: ScoreState,
-        score_sums: Array | None,
+        score_sums: Array | None, steps: int | None = None,
     ) -> Array:  # fmt: skip
-        """Call the kernel: once over with statistics, or to convergence without."""
+        """Call the kernel: so many steps, the last with statistics if asked for, or to the end."""
         collect = score_sums is not None
         objective = np.empty(block.stop - block.start)
         assert params.loadings is not None
         out = score_sums if score_sums is not None else np.empty_like(params.loadings[:0])
-        steps = self.inner_steps() if collect else FOLD_IN_STEPS
+        n_steps, tolerance = (FOLD_IN_STEPS, self.tolerance) if steps is None else (steps, 0.0)
         head = (block.indptr, block.words, block.counts, block.levels)
         if params.can_be_absent:
             expect_conditional(
@@ -265,15 +271,15 @@ class Expectation(Algorithm):
             )  # fmt: skip
         else:
             power = self.power(params)
-            if not collect and power == 1.0 and params.n_components >= SETTLE_FROM:
+            if steps is None and power == 1.0 and params.n_components >= SETTLE_FROM:
                 settle(
                     *head, table.shape, table.rate, params.loadings, state.score_shape,
                     self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
                 )  # fmt: skip
-                steps = 1  # records the answer
+                n_steps = 1  # records the answer
             expect(
                 *head, table.shape, table.rate, params.loadings, state.score_shape, out, objective,
-                self.geometric_mean, power, steps, self.tolerance, collect,
+                self.geometric_mean, power, n_steps, tolerance, collect,
             )  # fmt: skip
         return objective
 

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from .compile import kernel, part
-from .lanes import GLANCE, glance, lowest
+from .compile import kernel
+from .listing import list_used
 
 __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
@@ -121,7 +121,7 @@ def average_used(
     for j in range(loading_counts.shape[0]):
         g, r = group_of_word[j], relative[j]
         old, last, new = indptr[j], indptr[j + 1], out_indptr[j]
-        drawn[_list_used(loading_counts[j], drawn)] = n_components
+        drawn[list_used(loading_counts[j], np.int64(0), drawn)] = n_components
         at = 0
         while new < out_indptr[j + 1]:  # two lists become one
             k = drawn[at]
@@ -144,21 +144,3 @@ def average_used(
             old += known
             at += k == drawn[at]
             new += 1
-
-
-@part()
-def _list_used(row, out_components):
-    """List the components of a row that are not zero, ascending; return how many."""
-    n_components = row.shape[0]
-    start, n = 0, 0
-    while start + GLANCE <= n_components:
-        bits = glance(row, start)
-        while bits != 0:  # most counts are zero, and cost nothing more
-            out_components[n] = start + np.int64(lowest(bits))
-            n += 1
-            bits &= bits - np.uint64(1)
-        start += GLANCE
-    for k in range(start, n_components):
-        out_components[n] = k
-        n += row[k] != 0
-    return n

@@ -23,7 +23,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from .compile import REORDER, kernel, part
-from .lanes import GLANCE, LANES, draw_component, draw_listed, glance, lowest
+from .lanes import LANES, draw_component, draw_listed
+from .listing import list_used
 from .memory import aligned, copy_tail, prefetch
 from .random import SWEEP, open_stream, to_uniform
 
@@ -414,7 +415,10 @@ def index_words(
         start = list_first[j]
         if touched[j]:
             touched[j] = False
-            out_length[j] = _list_row(loading_counts[j], start, out_components, out_counts)
+            row = loading_counts[j]
+            out_length[j] = list_used(row, start, out_components)
+            for at in range(np.uint64(start), np.uint64(start + out_length[j])):
+                out_counts[at] = row[np.uint64(out_components[at])]
             for at in range(start + out_length[j], start + -(-out_length[j] // LANES) * LANES):
                 out_components[at] = 0
                 out_counts[at] = 0
@@ -424,28 +428,6 @@ def index_words(
         for at in range(np.uint64(start), np.uint64(start + out_length[j])):
             share = inverse[of_group + np.uint64(out_components[at])]
             out_shares[at] = np.float32(out_counts[at]) * share
-
-
-@part()
-def _list_row(row, at, out_components, out_counts):
-    """List the counts of a row that are not zero; return how many."""
-    n_components = row.shape[0]
-    begin, start = np.uint64(at), 0
-    place = begin
-    while start + GLANCE <= n_components:
-        bits = glance(row, start)
-        while bits != 0:  # most counts are zero, and cost nothing more
-            k = np.uint64(start) + lowest(bits)
-            out_components[place] = k
-            out_counts[place] = row[k]
-            place += np.uint64(1)
-            bits &= bits - np.uint64(1)
-        start += GLANCE
-    for k in range(start, n_components):
-        out_components[place] = k
-        out_counts[place] = row[k]
-        place += np.uint64(row[k] != 0)
-    return np.int64(place - begin)
 
 
 @kernel()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twin of the structured variational step for scores that may be exactly zero."""
+
+import numpy as np
+from scipy.special import digamma, gammaln, softmax, xlogy
+
+from .common import each_document
+
+__all__ = ["expect_conditional"]
+
+
+def expect_conditional(
+    indptr, words, counts, levels, shape, rate, present, log_weights, score_shape, damping,
+    n_inner, tolerance,
+):  # fmt: skip
+    """Structured variational step for scores that may be exactly zero (spec 4.3).
+
+    Returns score_shape, absent and damping (I, K), loading counts (J, K) and objective (I,).
+    """
+    score_shape, damping, absent = score_shape.copy(), damping.copy(), np.zeros(damping.shape)
+    loading_counts = np.zeros(log_weights.shape)
+    objective = np.zeros(len(score_shape))
+    with np.errstate(divide="ignore"):
+        logit_spikes = np.log1p(-present) - np.log(present)
+    for i, w, n in each_document(indptr, words, counts):
+        alpha, b, logit_spike = shape[levels[i]], rate[levels[i]], logit_spikes[levels[i]]
+        a, T = score_shape[i], log_weights[w]
+        possible = (T > -np.inf).any(axis=1)
+        T, m = T[possible], n[possible]
+        shares = softmax(T + digamma(a) - np.log(b) - damping[i], axis=1)
+        bound = -np.inf
+        for step in range(n_inner):
+            a, eta, push = _conditional_scores(m, shares, alpha, b, a, logit_spike)
+            for t in range(len(m)):
+                shares[t] = _conditional_shares(t, m, shares, T[t], eta, push)
+            a, eta, push = _conditional_scores(m, shares, alpha, b, a, logit_spike)
+            none, c = np.exp(m @ _log_not(shares)), m @ shares
+            previous, bound = bound, _entropy(shares, T, m)
+            bound += ((c + alpha - a) * eta + gammaln(a) - a * np.log(b) + push * none).sum()
+            if step > 0 and bound - previous <= tolerance * (1 + abs(bound)):
+                break
+        score_shape[i], absent[i], damping[i] = a, -np.expm1(-push) * none, push * none
+        objective[i] = bound if possible.all() else -np.inf
+        np.add.at(loading_counts, w[possible], m[:, None] * shares)
+    return score_shape, absent, damping, loading_counts, objective
+
+
+def _conditional_scores(n, shares, alpha, b, a, logit_spike):
+    """Best slab a and spike r of each component, in turns; return a, eta and D = -log(1 - r)."""
+
+    def best_push(a):
+        slab = (alpha - a) * digamma(a) + gammaln(a) - gammaln(alpha)
+        return np.logaddexp(0, logit_spike - slab)
+
+    c, log_none = n @ shares, n @ _log_not(shares)
+    push = best_push(a)
+    for _ in range(3):
+        present = np.exp(-push) + np.expm1(-push) * np.expm1(log_none)  # 1 - r S
+        a = alpha + c / present
+        push = best_push(a)
+    return a, digamma(a) - np.log(b), push
+
+
+def _conditional_shares(t, n, shares, T, eta, push):
+    """Move the shares of word t: the stationary equation, or the first half-way step that gains."""
+    old, others = shares[t], np.delete(np.arange(len(n)), t)
+    log_others = n[others] @ _log_not(shares[others])  # log P(no token of another word)
+
+    def part_of_bound(N):
+        return _entropy(N, T + eta, n[t]) + (push * np.exp(log_others + n[t] * _log_not(N))).sum()
+
+    new = softmax(T + eta - push * np.exp(log_others + (n[t] - 1) * _log_not(old)))
+    for attempt in range(40):
+        trial = old + (new - old) * 0.5**attempt
+        if part_of_bound(trial) >= part_of_bound(old):
+            return trial
+    return old
+
+
+def _log_not(shares):
+    return np.log1p(-np.minimum(shares, 1 - 1e-15))
+
+
+def _entropy(shares, logits, n):
+    """sum_jk n_j N_jk (logit_jk - log N_jk), nothing where N_jk = 0."""
+    terms = shares * np.where(shares > 0, logits, 0) - xlogy(shares, shares)
+    return (np.reshape(n, (-1, 1)) * terms).sum()

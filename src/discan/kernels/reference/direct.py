@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twins of direct Gibbs sampling, of the auxiliary draws, and of the samplers' objective."""
+
+import math
+
+import numpy as np
+
+from .common import each_document, log_factor, log_rising
+from .streams import AUGMENT, LOADINGS, POOL, START, SWEEP, Stream, exp_or_zero
+
+__all__ = [
+    "FEW_LEVELS",
+    "MANY",
+    "TINY",
+    "augment_loadings",
+    "augment_scores",
+    "draw_loadings",
+    "draw_log_loadings",
+    "gibbs_split",
+    "gibbs_sweep",
+    "log_loadings",
+]
+
+TINY = 1e-300  # of products of a loading and a score
+FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
+MANY = 2  # a count above so many times K is split by binomials, not token by token
+
+
+def gibbs_sweep(
+    indptr, words, counts, levels, shape, rate, present, loadings, component_counts,
+    seed, cycle, first_document,
+):  # fmt: skip
+    """Draw the scores given counts, then the split of each count (spec 4.5).
+
+    Returns component_counts and scores (I, K), loading counts (J, K), log fit and log factor (I,).
+    """
+    new_counts = np.zeros_like(component_counts)
+    scores = np.zeros(component_counts.shape)
+    loading_counts = np.zeros(loadings.shape, dtype=np.int64)
+    log_fit = np.zeros(len(scores))
+    for i, w, n in each_document(indptr, words, counts):
+        stream = Stream(seed, SWEEP, cycle, first_document + i)
+        a, b, p = (x[levels[i]] for x in (shape, rate, present))
+        asked = (component_counts[i] == 0) & (p < 1)
+        absent = [ask and stream.uniform() >= p_k for ask, p_k in zip(asked, p, strict=True)]
+        log_gamma = stream.log_gammas(np.where(absent, 0.0, component_counts[i] + a))
+        log_score = log_gamma - np.log(b)
+        scores[i] = exp_or_zero(log_gamma) / b
+        for j, count in zip(w, n, strict=True):
+            draws, log_mean = _split(stream, count, loadings[j], scores[i], log_score)
+            new_counts[i] += draws
+            loading_counts[j] += draws
+            log_fit[i] += count * log_mean
+    table = shape[levels], rate[levels], present[levels]
+    return new_counts, scores, loading_counts, log_fit, log_factor(new_counts, *table)
+
+
+def gibbs_split(indptr, words, counts, loadings, scores, seed, first_document):
+    """Split every count by given loadings and scores; return counts (I, K) and (J, K)."""
+    component_counts = np.zeros(scores.shape, dtype=np.int64)
+    loading_counts = np.zeros(loadings.shape, dtype=np.int64)
+    for i, w, n in each_document(indptr, words, counts):
+        stream = Stream(seed, START, 0, first_document + i)
+        for j, count in zip(w, n, strict=True):
+            log_score = np.log(np.where(scores[i] > 0, scores[i], TINY))
+            draws, _ = _split(stream, count, loadings[j], scores[i], log_score)
+            component_counts[i] += draws
+            loading_counts[j] += draws
+    return component_counts, loading_counts
+
+
+def _split(stream, count, row, scores, log_score):
+    """Split one count over components in proportion to theta_jk l_k; return also log sum_k."""
+    row, top = row.astype(float), 0.0
+    weights = row * scores
+    if not TINY < weights.sum() < np.inf:
+        logits = np.log(np.maximum(row, TINY)) + log_score
+        top = logits.max()
+        weights = np.exp(logits - top)
+    total = np.cumsum(weights)[-1]  # left to right
+    if count > MANY * len(row):
+        draws = stream.multinomial(int(count), weights, total)
+    else:
+        components = np.arange(len(row))
+        by_lanes = np.lexsort((components, components % 8))
+        tokens = [by_lanes[stream.choose(weights[by_lanes], total)] for _ in range(count)]
+        draws = np.bincount(tokens, minlength=len(row)).astype(np.int64)
+    return draws, math.log(total) + top
+
+
+def draw_loadings(loading_counts, gamma, group_of_word, seed, cycle):
+    """Draw Gamma(gamma_j + n_jk, 1), (J, K); give also the largest of each group, (G, K)."""
+    logs = draw_log_loadings(loading_counts, gamma, seed, cycle)
+    draws = np.array([exp_or_zero(row) for row in logs])
+    groups = range(group_of_word.max() + 1)
+    return draws, np.array([draws[group_of_word == g].max(axis=0) for g in groups])
+
+
+def draw_log_loadings(loading_counts, gamma, seed, cycle):
+    """Draw log Gamma(gamma_j + n_jk, 1), (J, K)."""
+    streams = [Stream(seed, LOADINGS, cycle, j) for j in range(len(gamma))]
+    shapes = gamma[:, None] + loading_counts
+    return np.array([s.log_gammas(row) for s, row in zip(streams, shapes, strict=True)])
+
+
+def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, first_document):
+    """Draw presence, tables, scores and log u of every document (spec 5.3).
+
+    Returns sums of tables (K,), presences (T, K) by level, scores (K,) and log u (1,).
+    """
+    n_documents, n_components = component_counts.shape
+    tables, scores = np.zeros(n_components, dtype=np.int64), np.zeros(n_components)
+    active, log_beta = np.zeros(shape.shape, dtype=np.int64), np.zeros(1)
+    pool = np.zeros(shape.shape)
+    for i in range(n_documents):
+        stream, level, c = (
+            Stream(seed, AUGMENT, cycle, first_document + i),
+            levels[i],
+            component_counts[i],
+        )
+        for k in range(n_components):
+            a, p = shape[level, k], present[level, k]
+            if c[k] == 0 and p < 1 and stream.uniform() >= p:
+                continue
+            active[level, k] += 1
+            tables[k] += stream.tables(c[k], a)
+            if len(shape) <= FEW_LEVELS:
+                pool[level, k] += c[k] + a
+            else:
+                scores[k] += math.exp(stream.log_gamma(c[k] + a)) / rate[level, k]
+        if c.sum() > 0:
+            log_beta += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
+    stream = Stream(seed, POOL, cycle, first_document)
+    for level, k in zip(*np.nonzero(pool), strict=True):  # sums of scores of equal rate
+        scores[k] += math.exp(stream.log_gamma(pool[level, k])) / rate[level, k]
+    return tables, active, scores, log_beta
+
+
+def augment_loadings(loading_counts, totals, gamma, gamma_totals, seed, cycle):
+    """Draw tables of every word (J,) and log u of every group (G,), summed over components."""
+    n_words, n_groups = len(gamma), len(gamma_totals)
+    tables, log_beta = np.zeros(n_words, dtype=np.int64), np.zeros(n_groups)
+    for j in range(n_words):
+        stream = Stream(seed, AUGMENT, cycle, -1 - j)
+        tables[j] = sum(stream.tables(n, gamma[j]) for n in loading_counts[j])
+    for g in range(n_groups):
+        stream = Stream(seed, AUGMENT, cycle, -1 - n_words - g)
+        log_beta[g] = sum(stream.log_beta(gamma_totals[g], float(n)) for n in totals[g] if n > 0)
+    return tables, log_beta
+
+
+def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
+    """Sum of log D_gk: the words given their components, loadings integrated out (spec 2.4)."""
+    cells = log_rising(gamma[:, None], loading_counts)
+    return cells.sum() - log_rising(gamma_totals[:, None], group_totals).sum()

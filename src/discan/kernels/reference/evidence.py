@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twins for one document at a time under fixed loadings."""
+
+import itertools
+import math
+
+import numpy as np
+
+from .common import document_weight, each_document, log_factor
+from .streams import EVIDENCE, FOLD_IN, WORD, Stream
+
+__all__ = ["chib", "enumerate_counts", "fold_in"]
+
+
+def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_in, work, seed):
+    """Posterior means of c and of 1(c = 0) given the loadings, by Gibbs, (I, K) each."""
+    means = np.zeros((len(indptr) - 1, loadings.shape[1]))
+    empty = np.zeros_like(means)
+    for i, w, n in each_document(indptr, words, counts):
+        stream = Stream(seed, FOLD_IN, 0, _content(w, n))
+        document = _Document(
+            stream, w, n, shape[levels[i]], rate[levels[i]], present[levels[i]], loadings
+        )
+        n_draws = min(max(work // max(document.n_tokens, 1), 100), 10_000)
+        for _ in range(burn_in):
+            document.sweep()
+        for _ in range(n_draws):
+            means[i] += document.sweep().sum(axis=0) / n_draws
+            empty[i] += (document.c == 0) / n_draws
+    return means, empty
+
+
+def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, seed):
+    """Estimate log p of each document (I,), up to the model's constant (spec 6.1).
+
+    p(x, z*) over the mean probability that a sweep from z writes z*, along a chain of states z that
+    runs both ways from a backward sweep of z*.
+    """
+    result = np.full(len(indptr) - 1, -np.inf)
+    for i, w, n in each_document(indptr, words, counts):
+        stream = Stream(seed, EVIDENCE, 0, _content(w, n))
+        document = _Document(
+            stream, w, n, shape[levels[i]], rate[levels[i]], present[levels[i]], loadings
+        )
+        if document.impossible:
+            continue
+        for _ in range(20):
+            document.sweep()
+        for _ in range(20):
+            if not document.climb():
+                break
+        goal, log_joint = document.z.copy(), document.log_joint()
+        work_per_sweep = max(document.n_tokens * document.n_components, 1)
+        n_sweeps = min(max(work // work_per_sweep, 100), 20_000)
+        place = int(stream.uniform() * n_sweeps)
+        document.sweep(-1)
+        first = document.z.copy()
+        transitions = [document.log_transition(goal)]
+        for order, n_steps in ((1, n_sweeps - 1 - place), (-1, place)):
+            document.set(first)
+            for _ in range(n_steps):
+                document.sweep(order)
+                transitions.append(document.log_transition(goal))
+        result[i] = log_joint - (np.logaddexp.reduce(transitions) - math.log(n_sweeps))
+    return result
+
+
+def enumerate_counts(indptr, words, counts, levels, shape, rate, present, loadings):
+    """Exact log p (I,), E[c] (I, K) and P(c = 0) (I, K) by summing over all assignments."""
+    n_documents, n_components = len(indptr) - 1, loadings.shape[1]
+    log_probability = np.zeros(n_documents)
+    means, empty = np.zeros((2, n_documents, n_components))
+    for i, w, n in each_document(indptr, words, counts):
+        known = loadings[w].any(axis=1)
+        tokens = np.repeat(w[known], n[known].astype(int))
+        ways = np.array(list(itertools.product(range(n_components), repeat=len(tokens))), dtype=int)
+        c = (ways[:, :, None] == np.arange(n_components)).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            logs = np.log(loadings[tokens, ways]).sum(axis=1)
+        logs = logs + log_factor(c, shape[levels[i]], rate[levels[i]], present[levels[i]])
+        log_probability[i] = np.logaddexp.reduce(logs) if known.all() else -np.inf
+        shares = np.exp(logs - np.logaddexp.reduce(logs))
+        means[i], empty[i] = shares @ c, shares @ (c == 0)
+    return log_probability, means, empty
+
+
+class _Document:
+    """The tokens of one document, their components and the conditionals of a Gibbs sampler."""
+
+    def __init__(self, stream, words, counts, shape, rate, present, loadings):
+        """Place the tokens one after the other, each given those before it."""
+        possible = (loadings[words] > 0).any(axis=1)
+        self.impossible = not possible.all()
+        self.stream, self.table = stream, (shape, rate, present)
+        self.rows = loadings[np.repeat(words[possible], counts[possible])]
+        self.n_tokens, self.n_components = self.rows.shape
+        self.c = np.zeros(self.n_components, dtype=np.int64)
+        self.z = np.zeros(self.n_tokens, dtype=np.int64)
+        for t in range(self.n_tokens):
+            self._put(t, stream.choose(*self._weights(t)))
+
+    def _weights(self, t):
+        weights = document_weight(self.c, *self.table) * self.rows[t]
+        return weights, weights.sum()
+
+    def _put(self, t, k):
+        self.z[t] = k
+        self.c[k] += 1
+
+    def set(self, z):
+        """Replace the state."""
+        self.z = z.copy()
+        self.c = np.bincount(z, minlength=self.n_components)
+
+    def sweep(self, order=1):
+        """Redraw every token in turn, forwards (1) or backwards (-1); return its conditionals."""
+        conditionals = np.zeros(self.rows.shape)
+        for t in range(self.n_tokens)[::order]:
+            self.c[self.z[t]] -= 1
+            weights, total = self._weights(t)
+            conditionals[t] = weights / total
+            self._put(t, self.stream.choose(weights, total))
+        return conditionals
+
+    def climb(self):
+        """Put every token where it is most probable; false when none moved."""
+        before = self.z.copy()
+        for t in range(self.n_tokens):
+            self.c[self.z[t]] -= 1
+            self._put(t, np.argmax(self._weights(t)[0]))
+        return (before != self.z).any()
+
+    def log_transition(self, goal):
+        """Log probability that a forward sweep writes ``goal``; the state is left as it is."""
+        z, result = self.z, 0.0
+        self.set(z)
+        for t in range(self.n_tokens):
+            self.c[self.z[t]] -= 1
+            weights, total = self._weights(t)
+            result += math.log(weights[goal[t]] / total)
+            self._put(t, goal[t])
+        self.set(z)
+        return result
+
+    def log_joint(self):
+        """Log p(tokens, components), scores integrated out, up to the model's constant."""
+        chosen = self.rows[np.arange(self.n_tokens), self.z]
+        return log_factor(self.c, *self.table) + np.log(chosen).sum()
+
+
+def _content(words, counts):
+    """Hash a document's words and counts."""
+    result = 0xCBF29CE484222325
+    for pair in zip(words, counts, strict=True):
+        for value in pair:
+            result = ((result ^ int(value)) * 0x100000001B3) & WORD
+        result ^= result >> 29
+    return result
