@@ -122,7 +122,7 @@ def _races(results: Results, section: str) -> Iterator[Verdict]:
             yield Verdict(
                 section, what, _time(chosen.peer, chosen.peer_seconds),
                 _time(chosen.ours, chosen.our_seconds), chosen.ratio, rows[0]["floor"],
-                bound=chosen.at_least, note="" if section == "kl" else _best(best),
+                bound=chosen.at_least, note="" if best.ours == chosen.ours else _best(best),
             )  # fmt: skip
 
 
