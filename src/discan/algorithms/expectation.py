@@ -124,7 +124,8 @@ class Expectation(Algorithm):
             entries = min(self._entries(corpus), entries)
         visits = entries * (1 + self.inner_steps()) // 2
         worth = visits // (self.visits_a_lane * corpus.n_words)
-        return max(1, min(worth, super().n_lanes(corpus, n_components)))
+        lanes = max(1, min(worth, super().n_lanes(corpus, n_components)))
+        return int(2 ** (lanes.bit_length() - 1))  # few threads share a power of two evenly
 
     def inner_steps(self) -> int:
         """One step a visit when the documents are seen again soon, more when online."""
