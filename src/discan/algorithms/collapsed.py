@@ -107,9 +107,9 @@ class Collapsed(Sampler):
         n_rounds = self.n_rounds
         if n_rounds is None:
             n_rounds = LISTED_ROUNDS if n_components >= LISTED_FROM else ROUNDS
-        pieces = n_rounds * BLOCKS_A_ROUND
-        pieces *= max(1, -(-corpus.n_entries // (BLOCK_ENTRIES * pieces)))
-        blocks = corpus.blocks_of(max(1, -(-corpus.n_entries // pieces)))
+        n_blocks = n_rounds * BLOCKS_A_ROUND
+        n_blocks *= max(1, -(-corpus.n_entries // (BLOCK_ENTRIES * n_blocks)))
+        blocks = corpus.blocks_of(max(1, -(-corpus.n_entries // n_blocks)))
         parts = [blocks[start::n_rounds] for start in range(min(n_rounds, len(blocks)))]
         # the largest first: whoever comes last has little left to do
         return [sorted(part, key=_n_tokens, reverse=True) for part in parts]

@@ -63,7 +63,7 @@ class CollapsedVariational(MAP):
     atoms = ", and expected counts are never zero"
     monotone = False
     documents_a_component = 3
-    visits_a_lane = 12
+    visits_a_lane = 6
 
     def __post_init__(self) -> None:
         """Check the options."""
