@@ -99,11 +99,10 @@ class Run:
             rest = np.setdiff1d(np.arange(corpus.n_documents), training)
             params = algorithm.watch(params, corpus.select(rest))
         self._table = params.model.score_table(self.training.exposure_levels)
-        self.states = {
-            block.index: algorithm.init_state(params, self._table, block, start, clock)
-            for block in self.blocks
-        }
-        self.params = algorithm.join(params, self.training, list(self.states.values()), clock)
+        blocks = self.blocks
+        states = algorithm.init_states(params, self._table, blocks, start, clock, self.engine)
+        self.states = {block.index: state for block, state in zip(blocks, states, strict=True)}
+        self.params = algorithm.join(params, self.training, states, clock)
 
     @property
     def blocks(self) -> list[Block]:
@@ -204,13 +203,16 @@ class Run:
 
     def start(self) -> Start:
         """Take this run's state as the start of another; only for algorithms by expectation."""
-        blocks = sorted(self.blocks, key=lambda block: block.start)
-        scores = [
-            self.algorithm.start_scores(self.params, self._table, block, self.states[block.index])
-            for block in blocks
-        ]
         counts = np.asarray(self.params.loading_counts)
-        return Start(counts, np.concatenate(scores).astype(counts.dtype, copy=False))
+        scores = np.empty((self.training.n_documents, self.params.n_components), counts.dtype)
+
+        def take(block: Block) -> None:
+            scores[block.start : block.stop] = self.algorithm.start_scores(
+                self.params, self._table, block, self.states[block.index]
+            )
+
+        self.engine.run(take, self.blocks)
+        return Start(counts, scores)
 
     # ---- one cycle ----
 

@@ -247,7 +247,16 @@ class Algorithm(ABC):
     def init_state(
         self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
     ) -> Any:
-        """Make the first state of a block's documents; blocks come one after the other."""
+        """Make the first state of a block's documents."""
+
+    def init_states(
+        self, params: Params, table: ScoreTable, blocks: Sequence[Block], start: Start,
+        clock: Clock, engine: Engine,
+    ) -> list[Any]:  # fmt: skip
+        """Make the first states of all blocks, on any threads."""
+        return engine.run(
+            lambda block: self.init_state(params, table, block, start, clock), blocks
+        )
 
     def join(self, params: Params, corpus: Corpus, states: Sequence[Any], clock: Clock) -> Params:
         """Bring the first parameters in line with the first states of all blocks."""

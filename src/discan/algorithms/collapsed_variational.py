@@ -123,13 +123,13 @@ class CollapsedVariational(MAP):
         way, notes = self._stride, params.notes
         if share < 1.0:
             way, before, notes = self._blend(params)
-            # the counts are changed where they are
             counts = before if "before" not in notes else before.copy()
         least = KEPT if way > 1.0 else 0.0  # only a long stride can go too far
         groups = prior.layout.group_of_word
         cut = pieces(len(counts))
         parts = np.zeros((len(cut), len(prior.totals), params.n_components))
-        loadings = np.empty_like(counts)
+        loadings = params.loadings  # as the counts, changed where they are
+        assert loadings is not None
 
         def go(piece: int) -> None:
             words, sums = cut[piece], parts[piece]
@@ -142,7 +142,7 @@ class CollapsedVariational(MAP):
         totals = parts.sum(axis=0)
         inverse = _inverse(params, totals)
         engine.run(normalise, cut)
-        return replace(params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes)
+        return replace(params, loading_counts=counts, totals=totals, notes=notes)
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
         """As MAP, but a small expected count is a chance of one token, not a part of a token."""

@@ -72,6 +72,13 @@ class Gibbs(Sampler):
         )  # fmt: skip
         return SplitState(component_counts, scores.copy())
 
+    def init_states(
+        self, params: Params, table: ScoreTable, blocks: Sequence[Block], start: Start,
+        clock: Clock, engine: Engine,
+    ) -> list[Any]:  # fmt: skip
+        """One after the other: they add to the same counts."""
+        return [self.init_state(params, table, block, start, clock) for block in blocks]
+
     def join(
         self, params: Params, corpus: Corpus, states: Sequence[SplitState], clock: Clock
     ) -> Params:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel, part
-from .memory import prefetch_row, work_rows
+from .memory import prefetch_row_behind, work_rows
 from .special import digamma, exp
 
 __all__ = ["KEPT", "count_tables", "expect_others", "renew_counts", "renew_loadings"]
@@ -64,9 +64,9 @@ def expect_others(
                 ahead = t + _AHEAD
                 if ahead < last_entry:
                     if steps_left == n_inner:  # later steps find the rows in the cache
-                        prefetch_row(loadings, words[ahead])
+                        prefetch_row_behind(loadings, words[ahead])
                     if last and collect:
-                        prefetch_row(out_loading_counts, words[ahead])
+                        prefetch_row_behind(out_loading_counts, words[ahead])
                 norm = real(0.0)
                 for k in range(n_components):
                     weights[k] = scores[k] * loadings[j, k]
@@ -74,7 +74,7 @@ def expect_others(
                 if norm <= 0.0:  # the word is impossible under every component
                     log_fit = -np.inf
                     continue
-                token = min(real(counts[t]), real(1.0)) / norm
+                token = _quotient(min(real(counts[t]), real(1.0)), norm)
                 low, lowest = real(gamma[j]), real(gamma_totals[g])
                 norm = real(0.0)
                 others = real(0.0)
@@ -118,6 +118,15 @@ def expect_others(
             steps_left -= 1
             if steps_left > 1 and change <= tolerance * total_counts:
                 steps_left = 1  # one more step records the answer
+
+
+@part()
+def _quotient(a, b):
+    """Divide before a loop what is used inside it.
+
+    Where sums may be re-ordered, a plain division is moved to where its only use is: into the loop.
+    """
+    return a / b
 
 
 @part(fastmath=REORDER)

@@ -29,7 +29,7 @@ class Remark(event.Listener):
     def on_start(self, event: Any) -> None:
         """Speak once a process, and of our own kernels only."""
         dispatcher = event.data["dispatcher"]
-        if self.said or not dispatcher.py_func.__module__.startswith("discan."):
+        if self.said or not str(dispatcher.py_func.__module__).startswith("discan."):
             return
         self.said = True
         when = "the first time only"

@@ -15,27 +15,42 @@ from numba.extending import intrinsic
 
 from .compile import kernel, part
 
-__all__ = ["aligned", "copy", "copy_tail", "fill", "prefetch", "prefetch_row", "work_rows"]
+__all__ = [
+    "aligned", "copy", "copy_tail", "fill", "prefetch", "prefetch_row", "prefetch_row_behind",
+    "work_rows",
+]  # fmt: skip
 
 _APART = 128  # numbers: more than are worked on at a time
 _LINE = 64  # bytes of a cache line, on every machine we know of
+# From row to row there are this many numbers and any number of times 1024, a page or two: rows are
+# then at least 512 bytes from a whole number of pages apart, in single and in double precision.
+_PAGE, _BEYOND = 1024, 144
 
 
-@intrinsic
-def prefetch(context, array, offset):
-    """Fetch the cache line of element ``offset`` of a C-contiguous array's flat elements."""
+def _fetching(level):
+    """Make a function that fetches into a cache: 3 is the nearest, 2 the one behind it."""
 
-    def generate(context, builder, signature, arguments):
-        array_type = signature.args[0]
-        data = context.make_array(array_type)(context, builder, arguments[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        call = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
-        builder.call(call, [address, number(0), number(3), number(1)])  # to read, keep, data
-        return context.get_dummy_value()
+    @intrinsic
+    def fetch(context, array, offset):
+        """Fetch the cache line of element ``offset`` of a C-contiguous array's flat elements."""
 
-    return types.void(array, types.intp), generate
+        def generate(context, builder, signature, arguments):
+            array_type = signature.args[0]
+            data = context.make_array(array_type)(context, builder, arguments[0]).data
+            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+            shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            call = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
+            builder.call(call, [address, number(0), number(level), number(1)])  # to read, data
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), generate
+
+    return fetch
+
+
+prefetch = _fetching(3)
+_prefetch_behind = _fetching(2)
 
 
 @part()
@@ -46,6 +61,14 @@ def prefetch_row(matrix, row):
         prefetch(matrix, row * width + column)
 
 
+@part()
+def prefetch_row_behind(matrix, row):
+    """Fetch a row into the second cache, lest it push what is worked on out of the first."""
+    width = matrix.shape[1]
+    for column in range(0, width, _LINE // matrix.itemsize):
+        _prefetch_behind(matrix, row * width + column)
+
+
 @kernel()
 def work_rows(n, width, dtype):
     """Make n + 2 rows to work in, of at least ``width``; the first and the last are not for use.
@@ -54,8 +77,12 @@ def work_rows(n, width, dtype):
     one begins shortly behind the other it goes number by number, with other roundings. Rows that
     are far from each other, and from whatever lies beside them, never come to that: small arrays
     made one by one would, depending on what else the process has in memory.
+
+    Nor are rows nearly a whole number of pages apart: a processor that reads one shortly behind
+    where it wrote another would take them for the same, and wait.
     """
-    return np.empty((n + 2, max(width, _APART)), dtype)
+    room = max(width, _APART)
+    return np.empty((n + 2, room + (_BEYOND - room) % _PAGE), dtype)
 
 
 @part()
