@@ -808,6 +808,30 @@ def test_frozen_sweep_has_the_law_of_the_exact_conditionals(spike, listed, group
         assert np.abs((seen[row] - n * chance) / spread).max() < 5.0
 
 
+@pytest.mark.parametrize("K", [3, 20, 100])
+@pytest.mark.parametrize("most", [2**16 - 1, 2**16, 2**19])
+def test_frozen_sweep_of_words_with_many_tokens(K, most):
+    """Counts that 16 bits do not hold are read in two parts."""
+    block = make_block(K, largest=6, big=False)
+    assignments, counts, totals = start_chain(block)
+    rng = np.random.default_rng(K)
+    elsewhere = rng.integers(0, most, size=counts.shape, endpoint=True, dtype=np.int32)
+    elsewhere[1::3] = rng.integers(0, 5, size=elsewhere[1::3].shape)  # few tokens beside many
+    elsewhere[0, 0], elsewhere[-1, -1] = most, most
+    elsewhere -= counts * (elsewhere >= counts)
+    counts += elsewhere
+    totals += block.indicator.astype(np.int64) @ elsewhere
+    assert counts.max() == most
+    for cycle in range(3):
+        twin = reference.frozen_sweep(
+            *block.head, block.levels, *block.table, block.groups, block.gamma,
+            block.gamma_totals, totals, counts, assignments, SEED, cycle, FIRST,
+        )  # fmt: skip
+        moves, _ = run_frozen(block, assignments, counts, totals, False, cycle)
+        assert moves.shape[1] > 0
+        assert_array_equal(assignments, twin[0])
+
+
 @pytest.mark.parametrize("K", [3, 40])
 @FORMS
 def test_frozen_sweep_of_long_documents(K, listed):
@@ -929,6 +953,8 @@ def test_parts_refuse_to_be_called_from_python():
 def test_every_public_kernel_has_a_twin():
     renamed = {
         "log_gamma_draw": "log_gamma",
+        "count_at": None,  # parts of reading a row of counts, as sweeps of many tokens do
+        "high_start": None,
         "sweep": None,
         "split": "gibbs_split",
         "open_stream": None,

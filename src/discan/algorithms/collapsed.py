@@ -128,7 +128,7 @@ class Collapsed(Sampler):
         # the loadings of the start go before the means and variances come
         averages = max(4 * size, min(8 * size, 10 * drawn))
         lists = 8 * (n_tokens + LANES * corpus.n_words)
-        return 4 * n_tokens + lists + 4 * size + averages + documents
+        return 4 * n_tokens + lists + 6 * size + averages + documents
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
         """Loadings of the start; all alike if none are given, then tokens fall at random."""
@@ -180,9 +180,11 @@ class Collapsed(Sampler):
         index: WordIndex | None = params.notes.get("index")
         if index is None:
             return
+        counts = np.asarray(params.loading_counts)
         params.notes["tables"] = round_tables(
-            *table, params.prior.totals, params.totals, params.loading_counts
-        )
+            *table, params.prior.totals, params.totals,
+            counts[:0] if index.listed else counts,  # lists have them all
+        )  # fmt: skip
         if index.listed:
             index.fill(params, engine)
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .compile import REORDER, kernel, part
-from .lanes import LANES, draw_component, draw_listed
+from .lanes import LANES, count_at, draw_component, draw_listed, high_start
 from .listing import list_used
 from .memory import aligned, copy_tail, prefetch
 from .random import SWEEP, open_stream, to_uniform
@@ -54,7 +54,7 @@ def round_tables(shape, rate, present, gamma_totals, totals, loading_counts):
 
     Weights are d_k = (c_k + shape) scale, or empty if c_k = 0: (T K,) each. Norms are 1 / N_k,
     1 / (N_k - 1) and N_k, (G width,), zeros beyond K. Then log F(0) of each level, (T,), up to the
-    model's constant; the counts, and what is read beyond the last of them.
+    model's constant; the counts in two halves, and what is read beyond the last of them.
     """
     n_groups, n_components = totals.shape
     width = -(-n_components // LANES) * LANES
@@ -63,11 +63,33 @@ def round_tables(shape, rate, present, gamma_totals, totals, loading_counts):
     norms = aligned((3, n_groups, width), np.float32)
     norms[:, :, :n_components] = 1.0 / norm, 1.0 / np.maximum(norm - 1.0, 1e-30), norm
     nothing = (gammaln(shape) - shape * np.log(rate) - np.log(present)).sum(axis=1)
+    low, highs, high_first = _halves(loading_counts, width)
     return (
         *(part.astype(np.float32).reshape(-1) for part in weights),
-        *norms.reshape(3, -1), nothing, loading_counts.reshape(-1),
-        *copy_tail(loading_counts, LANES),
+        *norms.reshape(3, -1), nothing, low.reshape(-1), highs, high_first, *copy_tail(low, LANES),
     )  # fmt: skip
+
+
+def _halves(loading_counts, width):
+    """Split counts into what 16 bits hold and the rest, which few words have.
+
+    So half as many bytes are read. Words without a rest share a row of zeros.
+
+    Returns
+    -------
+    low : (J, K) array of uint16
+    highs : (n width,) array of float32, or None if the counts have 16 bits
+    high_first : (J,) array of uint32, or None
+        Where the rest of each word's counts begins.
+    """
+    if loading_counts.itemsize <= 2:
+        return loading_counts, None, None
+    many = np.flatnonzero(loading_counts.max(axis=1, initial=0) >= 2**16)
+    highs = aligned((1 + len(many), width), np.float32)
+    highs[1:, : loading_counts.shape[1]] = loading_counts[many] & ~0xFFFF
+    high_first = np.zeros(len(loading_counts), dtype=np.uint32)
+    high_first[many] = width * np.arange(1, 1 + len(many))
+    return loading_counts.astype(np.uint16), highs.reshape(-1), high_first
 
 
 def frozen_sweep(*arguments: Any, given: Any = None) -> int:
@@ -130,15 +152,18 @@ def _sweep(listed):
         list_first, list_length, list_components, list_shares, assignments, out_moved_words,
         out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document, room,
     ):  # fmt: skip
-        shapes, scales, empties, inverse, without, norm, nothing, flat, tail, tail_start = tables
+        (
+            shapes, scales, empties, inverse, without, norm, nothing, flat, highs, high_first, tail,
+            tail_start,
+        ) = tables  # fmt: skip
         first_token, token_words, at, weight, late, spread, ends, slots, held, stream = room
         _spell_out(indptr, words, counts, first_token, token_words)
         slots[0, _DOCUMENT] = slots[1, _DOCUMENT] = -1
         given = (
             token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
-            without, norm, held.shape[0], flat, tail, tail_start, list_first, list_length,
-            list_components, list_shares, weight, ends, out_moved_words, out_moved_from,
-            out_moved_to,
+            without, norm, held.shape[0], flat, highs, high_first, tail, tail_start, list_first,
+            list_length, list_components, list_shares, weight, ends, out_moved_words,
+            out_moved_from, out_moved_to,
         )  # fmt: skip
         # not literals, for each of which what is called would be compiled anew
         one, other = np.int64(0), np.int64(1)
@@ -208,8 +233,9 @@ def _redraw(listed, s, state, n_moved, given):
     """
     (
         token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
-        without, norm, n_components, flat, tail, tail_start, list_first, list_length,
-        list_components, list_shares, weight, ends, out_moved_words, out_moved_from, out_moved_to,
+        without, norm, n_components, flat, highs, high_first, tail, tail_start, list_first,
+        list_length, list_components, list_shares, weight, ends, out_moved_words, out_moved_from,
+        out_moved_to,
     ) = given  # fmt: skip
     x, lost, gained, late_lost, late_gained, of_level, group, spread = state
     late, late_weights = (lost, gained), (late_lost, late_gained)
@@ -252,11 +278,13 @@ def _redraw(listed, s, state, n_moved, given):
         offset, to_come = j * np.uint64(n_components), ahead * np.uint64(n_components)
         for line in range(0, n_components, _NUMBERS_A_LINE):
             prefetch(flat, to_come + np.uint64(line))
-        own = prior + np.float32(flat[offset + old]) - np.float32(1.0)
+        high = high_start(high_first, j)
+        count = count_at(flat, offset + old, highs, np.uint64(high) + old)
+        own = prior + count - np.float32(1.0)
         own *= after * without[of_group + old]
         new = draw_component(
-            s, weight, inverse, of_group, flat, offset, tail, tail_start, prior, width // LANES,
-            old, own, at[x], late, late_weights, ends,
+            s, weight, inverse, of_group, flat, offset, highs, high, tail, tail_start, prior,
+            width // LANES, old, own, at[x], late, late_weights, ends,
         )  # fmt: skip
         new = np.uint64(min(new, n_components - 1))
     alone = weight[s, new]  # without the token

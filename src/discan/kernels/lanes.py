@@ -15,7 +15,9 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-__all__ = ["GLANCE", "LANES", "draw_component", "draw_listed", "glance", "lowest"]
+__all__ = [
+    "GLANCE", "LANES", "count_at", "draw_component", "draw_listed", "glance", "high_start", "lowest",
+]  # fmt: skip
 
 LANES = 16
 GLANCE = 64  # numbers that are looked at together
@@ -28,8 +30,8 @@ _ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)
 
 @intrinsic
 def draw_component(
-    context, slot, weights, factors, first_factor, counts, offset, tail, tail_start, prior, n_steps,
-    old, own, at, late, late_weights, ends,
+    context, slot, weights, factors, first_factor, counts, offset, highs, high_offset, tail,
+    tail_start, prior, n_steps, old, own, at, late, late_weights, ends,
 ):  # fmt: skip
     """Draw k with probability proportional to weights[k] factors[k] (counts[offset + k] + prior).
 
@@ -45,6 +47,8 @@ def draw_component(
         16 n_steps are read from the flat element ``first_factor`` on.
     counts : array of integers
         16 n_steps are read from the flat element ``offset`` on.
+    highs : array of float32, or None
+        What is to be added to the counts, from the flat element ``high_offset`` on.
     tail : array of integers
         What is read instead from the flat element ``tail_start`` of the counts on.
     prior, own : float32
@@ -63,11 +67,18 @@ def draw_component(
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        slot, first_factor, offset, tail_start = (arguments[n] for n in (0, 3, 5, 7))
-        prior, n_steps, old, own, at, late, late_weights = arguments[8:15]
-        weights, factors, counts, tail, ends = (
-            _data(context, builder, signature, arguments, n) for n in (1, 2, 4, 6, 15)
+        slot, first_factor, offset, high_offset, tail_start = (
+            arguments[n] for n in (0, 3, 5, 7, 9)
         )
+        prior, n_steps, old, own, at, late, late_weights = arguments[10:17]
+        weights, factors, counts, tail, ends = (
+            _data(context, builder, signature, arguments, n) for n in (1, 2, 4, 8, 17)
+        )
+        high_row = None
+        if signature.args[6] is not types.none:
+            high_row = builder.gep(
+                _data(context, builder, signature, arguments, 6), [high_offset]
+            )
         start = builder.mul(slot, builder.mul(n_steps, _LONG(LANES)))
         weights, ends = builder.gep(weights, [start]), builder.gep(ends, [start])
         factors = builder.gep(factors, [first_factor])
@@ -83,12 +94,16 @@ def draw_component(
         def body(step: Any, sums: Any, components: Any) -> tuple[Any, Any]:
             start = builder.mul(step, _LONG(LANES))
             count = _load_numbers(builder, signature.args[4].dtype, row, start)
+            count = builder.sitofp(count, _FLOATS)
+            if high_row is not None:
+                high = builder.load(_vector(builder, high_row, start, _FLOATS), align=4)
+                count = builder.fadd(count, high)
             place = _vector(builder, weights, start, _FLOATS)
             weight = _changed(builder, builder.load(place, align=4), components, changes)
             builder.store(weight, place, align=4)
             factor = builder.load(_vector(builder, factors, start, _FLOATS), align=4)
             weight = builder.fmul(weight, factor)
-            weight = builder.fmul(weight, builder.fadd(builder.sitofp(count, _FLOATS), priors))
+            weight = builder.fmul(weight, builder.fadd(count, priors))
             itself = builder.icmp_signed("==", components, excluded)
             sums = builder.fadd(sums, builder.select(itself, _ZEROS, weight))
             builder.store(sums, _vector(builder, ends, start, _FLOATS), align=4)
@@ -104,10 +119,44 @@ def draw_component(
 
     long, real = types.int64, types.float32
     signature = long(
-        long, weights, factors, long, counts, long, tail, long, real, long, long, real, real, _PAIR,
-        _REAL_PAIR, ends,
+        long, weights, factors, long, counts, long, highs, long, tail, long, real, long, long, real,
+        real, _PAIR, _REAL_PAIR, ends,
     )  # fmt: skip
     return signature, generate
+
+
+@intrinsic
+def high_start(context, high_first, word):
+    """Tell where the high parts of a word's counts begin; 0 if no count has any."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if signature.args[0] is types.none:
+            return _LONG(0)
+        start = builder.load(
+            builder.gep(_data(context, builder, signature, arguments, 0), [arguments[1]])
+        )
+        return builder.zext(start, _LONG)
+
+    return types.int64(high_first, types.int64), generate
+
+
+@intrinsic
+def count_at(context, counts, offset, highs, high_offset):
+    """Read one count as ``draw_component`` does."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        low = builder.load(
+            builder.gep(_data(context, builder, signature, arguments, 0), [arguments[1]])
+        )
+        count = builder.uitofp(low, _FLOAT)
+        if signature.args[2] is types.none:
+            return count
+        high = builder.load(
+            builder.gep(_data(context, builder, signature, arguments, 2), [arguments[3]])
+        )
+        return builder.fadd(count, high)
+
+    return types.float32(counts, types.int64, highs, types.int64), generate
 
 
 @intrinsic
