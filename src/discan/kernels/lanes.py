@@ -16,8 +16,15 @@ from numba.core import types
 from numba.extending import intrinsic
 
 __all__ = [
-    "GLANCE", "LANES", "count_at", "draw_component", "draw_listed", "glance", "high_start", "lowest",
-]  # fmt: skip
+    "GLANCE",
+    "LANES",
+    "count_at",
+    "draw_component",
+    "draw_listed",
+    "glance",
+    "high_start",
+    "lowest",
+]
 
 LANES = 16
 GLANCE = 64  # numbers that are looked at together
