@@ -254,9 +254,7 @@ class Algorithm(ABC):
         clock: Clock, engine: Engine,
     ) -> list[Any]:  # fmt: skip
         """Make the first states of all blocks, on any threads."""
-        return engine.run(
-            lambda block: self.init_state(params, table, block, start, clock), blocks
-        )
+        return engine.run(lambda block: self.init_state(params, table, block, start, clock), blocks)
 
     def join(self, params: Params, corpus: Corpus, states: Sequence[Any], clock: Clock) -> Params:
         """Bring the first parameters in line with the first states of all blocks."""

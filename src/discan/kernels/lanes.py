@@ -83,9 +83,7 @@ def draw_component(
         )
         high_row = None
         if signature.args[6] is not types.none:
-            high_row = builder.gep(
-                _data(context, builder, signature, arguments, 6), [high_offset]
-            )
+            high_row = builder.gep(_data(context, builder, signature, arguments, 6), [high_offset])
         start = builder.mul(slot, builder.mul(n_steps, _LONG(LANES)))
         weights, ends = builder.gep(weights, [start]), builder.gep(ends, [start])
         factors = builder.gep(factors, [first_factor])
