@@ -105,7 +105,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         then ends with the bits of an unbroken one.
     callback : callable, optional
         Called after each cycle with the run (``run.cycle``, ``run.trace``, ``run.params``); a true
-        answer stops the fit.
+        answer stops the fit. Arrays may change with the next cycle: copy what is to be kept.
     progress : bool, optional
         Progress bar on stderr; by default only in a terminal.
     checkpoint : path, optional

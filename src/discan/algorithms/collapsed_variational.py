@@ -128,8 +128,8 @@ class CollapsedVariational(MAP):
         groups = prior.layout.group_of_word
         cut = pieces(len(counts))
         parts = np.zeros((len(cut), len(prior.totals), params.n_components))
-        loadings = params.loadings  # as the counts, changed where they are
-        assert loadings is not None
+        # a callback may keep what a cycle ends with; what is between batches it never sees
+        loadings = np.empty_like(counts) if share >= 1.0 else np.asarray(params.loadings)
 
         def go(piece: int) -> None:
             words, sums = cut[piece], parts[piece]
@@ -142,7 +142,7 @@ class CollapsedVariational(MAP):
         totals = parts.sum(axis=0)
         inverse = _inverse(params, totals)
         engine.run(normalise, cut)
-        return replace(params, loading_counts=counts, totals=totals, notes=notes)
+        return replace(params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes)
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
         """As MAP, but a small expected count is a chance of one token, not a part of a token."""
