@@ -79,9 +79,9 @@ def _about(results: Results) -> str:
     ]
     if about["form"] == "short":
         lines.append(
-            "Short form: few documents, one repeat; enstop takes too long to import. The floors are "
-            "meant for the\nfull form: here they are held against sizes at which fixed costs and "
-            "chance weigh more."
+            "Short form: few documents, one repeat; enstop takes too long to import. The floors "
+            "are meant for the\nfull form: here they are held against sizes at which fixed costs "
+            "and chance weigh more."
         )
     if about["missing"]:
         lines.append(f"Not installed, so left out: {', '.join(about['missing'])}.")
