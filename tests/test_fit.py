@@ -17,6 +17,7 @@ from discan import (
     DCA,
     PLSI,
     Collapsed,
+    CollapsedVariational,
     Corpus,
     Gibbs,
     Hyperprior,
@@ -113,6 +114,21 @@ def test_callback_can_stop(model, algorithm):
     assert estimator.n_iter_ == 3
     assert estimator.stop_reason_ == "stopped by the callback"
     assert not estimator.converged_
+
+
+@pytest.mark.parametrize("online", [False, True])
+def test_callback_may_keep_loadings(online):
+    kept = []
+
+    def keep(run):
+        kept.append((run.params.loadings, run.params.loadings.copy()))
+
+    algorithm = CollapsedVariational(online=online)
+    make("dm", algorithm, tol=0.0, max_iter=4, callback=keep).fit(np.tile(X, (20, 1)))
+    assert len(kept) == 4
+    for mine, then in kept:
+        assert np.array_equal(mine, then)
+    assert not np.array_equal(kept[0][1], kept[-1][1])
 
 
 def test_callback_answers_nothing():

@@ -147,6 +147,7 @@ def test_the_announcement_can_be_turned_off(caplog):
 
     with caplog.at_level(logging.WARNING, "discan"):
         remark.on_start(event(SimpleNamespace(__module__="elsewhere")))
+        remark.on_start(event(SimpleNamespace(__module__=None)))  # made by exec
         assert not caplog.records
         remark.on_start(event(digamma.py_func, cache_path=None))
         remark.on_start(event(digamma.py_func))

@@ -171,7 +171,7 @@ class Collapsed(Sampler):
         return replace(params, loadings=None, loading_counts=counts, totals=totals, notes=notes)
 
     def _count_type(self, corpus: Corpus) -> Any:
-        """Half the bytes, where no word has too many tokens: large rows are read twice as fast."""
+        """Half the bytes, where no word has too many tokens."""
         large = corpus.word_totals.max(initial=0.0) >= 2**16
         return np.int32 if self._live(corpus) or large else np.uint16
 

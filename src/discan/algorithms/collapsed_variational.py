@@ -128,8 +128,10 @@ class CollapsedVariational(MAP):
         groups = prior.layout.group_of_word
         cut = pieces(len(counts))
         parts = np.zeros((len(cut), len(prior.totals), params.n_components))
-        # a callback may keep what a cycle ends with; what is between batches it never sees
-        loadings = np.empty_like(counts) if share >= 1.0 else np.asarray(params.loadings)
+        # made anew once a cycle: what the last one ended with is a callback's, or the last fit's
+        loadings = np.asarray(params.loadings)
+        if notes.get("cycle") != clock.cycle:
+            loadings, notes = np.empty_like(counts), {**notes, "cycle": clock.cycle}
 
         def go(piece: int) -> None:
             words, sums = cut[piece], parts[piece]
