@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from discan.data.datasets import load_docstrings
+from discan.readers.datasets import load_docstrings
 
 __all__ = [
     "SOURCES",

@@ -10,7 +10,7 @@ import numpy as np
 from common import data_folder
 
 import discan
-from discan.data.datasets import Dataset, load_senate2005
+from discan.readers.datasets import Dataset, load_senate2005
 
 __all__ = ["load", "turned"]
 

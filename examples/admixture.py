@@ -14,7 +14,7 @@ from common import Report, needed
 import discan
 from discan import plot
 from discan.algorithms.base import Start
-from discan.data.datasets import load_hapmap3
+from discan.readers.datasets import load_hapmap3
 from discan.typing import Array
 
 N_POPULATIONS = 3

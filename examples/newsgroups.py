@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 import discan
-from discan.data.text import corpus_from_texts
+from discan.readers.words import corpus_from_texts
 
 # Buntine and Jakulin (2006), section 9: accuracy in per cent, two rounds of 5-fold.
 PAPER = {

@@ -10,7 +10,7 @@ from common import Report, needed
 from sklearn.svm import LinearSVC
 
 import discan
-from discan.data.datasets import load_reuters
+from discan.readers.datasets import load_reuters
 
 CATEGORIES = ("earn", "acq", "money-fx", "grain", "crude", "trade")
 

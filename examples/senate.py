@@ -15,8 +15,8 @@ from joblib import Parallel, delayed
 import discan
 from discan import plot
 from discan.demos.senate import find_blocs
+from discan.demos.senate_page import Blocs, page, write_page
 from discan.plot import to_svg
-from discan.report.senate import Blocs, page, write_page
 from discan.typing import Array
 
 

@@ -11,7 +11,7 @@ from common import Report, mean_and_error, needed, standard_error
 
 import discan
 from discan import plot
-from discan.infer import ENUMERATED
+from discan.fitting.infer import ENUMERATED
 from discan.typing import Array
 
 PRIOR = {"alpha": 0.1, "gamma": 0.5}

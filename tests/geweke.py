@@ -28,9 +28,9 @@ from discan.algorithms import Collapsed, Gibbs
 from discan.algorithms.collapsed import _counts
 from discan.algorithms.gibbs import SplitState
 from discan.data.corpus import Corpus, Layout
-from discan.fit import Run
-from discan.hyperparameters import Hyperprior
+from discan.fitting.run import Run
 from discan.models import MODELS, LoadingsPrior
+from discan.models.hyperparameters import Hyperprior
 
 N_BATCHES = 50
 N_CYCLES = 3

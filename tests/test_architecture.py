@@ -14,7 +14,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 FILES = sorted((SOURCE / "discan").rglob("*.py"))
 
-UPPER = {"models", "algorithms", "engines", "fit", "estimators"}
+UPPER = {"models", "algorithms", "engines", "fitting", "estimators"}
 FORBIDDEN = {"data": UPPER, "models": UPPER - {"models"}}
 
 
@@ -43,8 +43,8 @@ def imported_modules(path, text=None):
             base = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*base, *([node.module] if node.module else [])])
             submodules = [f"{base}.{alias.name}" for alias in node.names]
-            # `from discan import fit` imports discan.fit; `from discan.fit import x` does not
-            # import a module discan.fit.x.
+            # `from discan.fitting import run` imports discan.fitting.run, but
+            # `from discan.fitting.run import x` imports no module discan.fitting.run.x.
             names = [name if base == "discan" or name in MODULES else base for name in submodules]
         else:
             continue
@@ -54,11 +54,11 @@ def imported_modules(path, text=None):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("import numpy, discan.fit", ["discan.fit"]),
-        ("from discan import fit", ["discan.fit"]),
+        ("import numpy, discan.fitting.run", ["discan.fitting.run"]),
+        ("from discan.fitting import run", ["discan.fitting.run"]),
         ("from . import corpus", ["discan.data.corpus"]),
         ("from .corpus import Corpus", ["discan.data.corpus"]),
-        ("from ..fit import run", ["discan.fit"]),
+        ("from ..fitting.run import Run", ["discan.fitting.run"]),
         ("from .. import cli", ["discan.cli"]),
         ("def f():\n    from discan.cli import main", ["discan.cli"]),
     ],
@@ -93,7 +93,7 @@ def test_import_leaves_optional_packages_alone():
     assert not {"pandas", "polars", "plotly", "dask"} & set(loaded)
 
 
-@pytest.mark.parametrize("name", ["discan.models", "discan.algorithms", "discan.data.readers"])
+@pytest.mark.parametrize("name", ["discan.models", "discan.algorithms", "discan.readers"])
 def test_a_new_file_is_found_by_itself(name):
     package = importlib.import_module(name)
     for module in pkgutil.iter_modules(package.__path__):

@@ -15,7 +15,7 @@ from conformance.bridge import (
 )
 
 from discan import Collapsed, Gibbs, Variational
-from discan.fit import fit
+from discan.fitting.run import fit
 from discan.models import LoadingsPrior
 
 MODELS = pytest.mark.parametrize("model", oracle.MODELS)

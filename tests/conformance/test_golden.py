@@ -25,8 +25,11 @@ from discan.algorithms.base import Clock, Params, Stats
 from discan.algorithms.collapsed import WordIndex
 from discan.algorithms.expectation import ScoreState
 from discan.engines import Threads
-from discan.fit import Run, fit
-from discan.hyperparameters import (
+from discan.fitting.run import Run, fit
+from discan.kernels import frozen, gibbs
+from discan.kernels.objective import log_loadings
+from discan.models import DirichletMultinomial, GammaPoisson, LoadingsPrior
+from discan.models.hyperparameters import (
     FLAT,
     AugmentedScores,
     ExpectedScores,
@@ -35,9 +38,6 @@ from discan.hyperparameters import (
     expected_tables,
     gamma_shape,
 )
-from discan.kernels import frozen, gibbs
-from discan.kernels.objective import log_loadings
-from discan.models import DirichletMultinomial, GammaPoisson, LoadingsPrior
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["cases"]
 CLOCK = Clock(np.uint64(0), 0)

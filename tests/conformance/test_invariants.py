@@ -23,7 +23,7 @@ from discan import (
     Variational,
 )
 from discan.algorithms import ALGORITHMS
-from discan.fit import Run
+from discan.fitting.run import Run
 from discan.models import MODELS, LoadingsPrior
 
 # ------------------------------------------------------------------------------------- the grid

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from discan.data import corpus as corpus_module
-from discan.data import tables
+from discan.data import intake
 from discan.data.corpus import Corpus, Layout
 from discan.errors import DiscanError, InputError, LimitError
 
@@ -126,7 +126,7 @@ def test_frames():
 
 def test_dense_in_several_chunks(monkeypatch):
     expected = bits(Corpus(DENSE))
-    monkeypatch.setattr(tables, "_DENSE_CELLS_AT_ONCE", 8)
+    monkeypatch.setattr(intake, "_DENSE_CELLS_AT_ONCE", 8)
     assert bits(Corpus(DENSE)) == expected
     with pytest.raises(InputError, match=r"row 3, column 2 holds -7"):
         Corpus(np.where(DENSE == 7, -7, DENSE))

@@ -6,7 +6,7 @@ import pytest
 from kernels.test_reference import make_block
 from numpy.testing import assert_allclose
 
-from discan.kernels import neighbours, reference
+from discan.kernels import neighbours, twins
 
 
 @pytest.mark.parametrize("width", [2, 5, 30])
@@ -17,7 +17,7 @@ def test_add_neighbours(dtype, width):
     columns = rng.integers(0, width, block.n_words)
     signs = rng.choice([-1.0, 1.0], block.n_words)
     company, totals = rng.random((block.n_words, width)), rng.random(block.n_words)
-    twin = reference.add_neighbours(*block.head, columns, signs, company, totals)
+    twin = twins.add_neighbours(*block.head, columns, signs, company, totals)
     neighbours.add_neighbours(*block.head, columns, signs, company, totals)
     assert_allclose(company, twin[0], atol=1e-12)
     assert_allclose(totals, twin[1], atol=1e-12)

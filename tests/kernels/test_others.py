@@ -7,7 +7,7 @@ from kernels.test_reference import SIZES, close, make_block
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import digamma
 
-from discan.kernels import collapsed_variational, reference
+from discan.kernels import cvb0, twins
 
 STRIDES = pytest.mark.parametrize("stride", [1.0, 1.7])
 
@@ -30,7 +30,7 @@ def run(block, loadings, inverse, *options, collect=True):
     score_shape = score_shape.astype(loadings.dtype)
     before = score_shape.copy()
     counts, objective = np.zeros_like(loadings), np.zeros(block.n_documents)
-    collapsed_variational.expect_others(
+    cvb0.expect_others(
         *arguments(block, loadings, inverse), score_shape, counts, objective, *options, collect
     )
     return (score_shape, counts, objective), before
@@ -46,7 +46,7 @@ def test_expect_others(K, dtype, n_inner, stride, new):
     inverse = np.zeros((3, K)) if new else inverse_totals(block, K)
     options = (stride, n_inner, 1e-9)
     got, before = run(block, block.loadings, inverse, *options)
-    twin = reference.expect_others(*arguments(block, block.loadings, inverse), before, *options)
+    twin = twins.expect_others(*arguments(block, block.loadings, inverse), before, *options)
     for mine, theirs in zip(got, twin, strict=True):
         close(mine, theirs)
     # every count is given out, and a document without words goes back to its prior
@@ -66,7 +66,7 @@ def test_in_single_precision(K, stride):
     loadings, inverse = block.loadings.astype(np.float32), inverse_totals(block, K, np.float32)
     got, before = run(block, loadings, inverse, stride, 2, 0.0)
     assert got[0].dtype == got[1].dtype == np.float32
-    twin = reference.expect_others(
+    twin = twins.expect_others(
         *arguments(block, loadings.astype(float), inverse.astype(float)), before.astype(float),
         stride, 2, 0.0,
     )  # fmt: skip
@@ -80,7 +80,7 @@ def test_it_stops_when_converged_and_counts_only_if_asked(K):
     inverse = np.zeros((3, K))
     options = (1.0, 500, 1e-6)
     got, before = run(block, block.loadings, inverse, *options)
-    twin = reference.expect_others(*arguments(block, block.loadings, inverse), before, *options)
+    twin = twins.expect_others(*arguments(block, block.loadings, inverse), before, *options)
     for mine, theirs in zip(got, twin, strict=True):
         close(mine, theirs)
     without, _ = run(block, block.loadings, inverse, *options, collect=False)
@@ -94,9 +94,7 @@ def test_an_impossible_word_is_said_to_be():
     loadings = block.loadings.copy()
     loadings[word] = 0.0
     got, before = run(block, loadings, np.zeros((3, 3)), 1.0, 1, 0.0)
-    twin = reference.expect_others(
-        *arguments(block, loadings, np.zeros((3, 3))), before, 1.0, 1, 0.0
-    )
+    twin = twins.expect_others(*arguments(block, loadings, np.zeros((3, 3))), before, 1.0, 1, 0.0)
     assert got[2][1] == twin[2][1] == -np.inf
     close(got[0], twin[0])
     assert not got[1][word].any()
@@ -111,15 +109,15 @@ def test_counts_and_loadings_are_renewed(K, dtype):
     for factor, way, least in ((1.0, 1.7, 0.3), (8.0, 0.25, 0.0)):
         options = (new, factor, way, least, block.groups, 2, 9)
         mine, totals = counts.copy(), np.zeros((3, K))
-        collapsed_variational.renew_counts(*options, mine, totals)
-        twin, twin_totals = reference.renew_counts(*options, counts)
+        cvb0.renew_counts(*options, mine, totals)
+        twin, twin_totals = twins.renew_counts(*options, counts)
         assert_allclose(mine, twin, rtol=rtol, atol=1e-6 if dtype == np.float32 else 0)
         assert_allclose(totals, twin_totals, rtol=rtol, atol=1e-5 if dtype == np.float32 else 1e-13)
         inverse = (1 / (1 + totals)).astype(dtype)
         loadings = np.full_like(counts, -1)
         rows = (mine, block.gamma, block.groups, inverse, 2, 9)
-        collapsed_variational.renew_loadings(*rows, loadings)
-        assert_allclose(loadings[2:9], reference.renew_loadings(*rows), rtol=rtol)
+        cvb0.renew_loadings(*rows, loadings)
+        assert_allclose(loadings[2:9], twins.renew_loadings(*rows), rtol=rtol)
         assert np.all(np.delete(loadings, np.s_[2:9], axis=0) == -1)
 
 
@@ -128,8 +126,8 @@ def test_tables_of_expected_counts():
     concentration = np.array([[0.1, 2.0, 1e-3, 5.0], [0.2, 0.3, 4.0, 1.0]])
     levels = np.array([1, 0], dtype=np.int32)
     got = np.empty(counts.shape)
-    collapsed_variational.count_tables(counts, levels, concentration, got)
-    twin = reference.count_tables(counts, levels, concentration)
+    cvb0.count_tables(counts, levels, concentration, got)
+    twin = twins.count_tables(counts, levels, concentration)
     assert_allclose(got, twin, rtol=1e-9, atol=1e-99)
     # a rare token opens a table if it is there; of many tokens the mean tells
     assert_allclose(got[0, :3], counts[0, :3], rtol=1e-4, atol=1e-99)

@@ -9,7 +9,7 @@ from scipy.special import digamma, gammaln
 
 import discan.kernels.draws
 import discan.kernels.random
-from discan.kernels.reference import Stream
+from discan.kernels.twins import Stream
 
 draws = with_entries(discan.kernels.draws)
 kernels = with_entries(discan.kernels.random)

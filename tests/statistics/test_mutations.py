@@ -26,9 +26,9 @@ import pytest
 from geweke import Cell
 
 from discan.algorithms import Gibbs
-from discan.hyperparameters import AugmentedScores
 from discan.kernels import gibbs
 from discan.models import ConditionalGammaPoisson, DirichletMultinomial, GammaPoisson, LoadingsPrior
+from discan.models.hyperparameters import AugmentedScores
 
 COLLAPSED = import_module("discan.algorithms.collapsed")
 GIBBS = import_module("discan.algorithms.gibbs")

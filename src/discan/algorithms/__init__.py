@@ -5,9 +5,9 @@ from typing import Any
 
 from discan.algorithms.base import ALGORITHMS, Algorithm
 from discan.algorithms.collapsed import BLOCKED_FROM, Collapsed
-from discan.algorithms.collapsed_variational import CollapsedVariational
+from discan.algorithms.cvb0 import CollapsedVariational
+from discan.algorithms.em import MAP, MaximumLikelihood
 from discan.algorithms.gibbs import Gibbs
-from discan.algorithms.maximum_likelihood import MAP, MaximumLikelihood
 from discan.algorithms.variational import Variational
 from discan.data.corpus import Corpus
 from discan.models import Model

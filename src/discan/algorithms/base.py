@@ -13,8 +13,8 @@ import numpy as np
 
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, Threads
-from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
 from discan.models import LoadingsPrior, Model, ScoreTable
+from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
 from discan.registry import Registry
 from discan.typing import Array
 

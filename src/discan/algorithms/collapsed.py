@@ -11,7 +11,6 @@ import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
 from discan.algorithms.sampling import Sampler
-from discan.checks import one_of, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine, pieces
 from discan.errors import LimitError
@@ -24,10 +23,11 @@ from discan.kernels.frozen import (
     move_totals,
     round_tables,
 )
-from discan.kernels.lanes import LANES
-from discan.kernels.memory import aligned
+from discan.kernels.simd.lanes import LANES
+from discan.kernels.simd.memory import aligned
 from discan.models import Model, ScoreTable
 from discan.typing import Array
+from discan.validation import one_of, whole
 
 __all__ = ["Collapsed"]
 

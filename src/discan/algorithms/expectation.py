@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, Stats
-from discan.checks import number, whole
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
 from discan.kernels.settling import settle
 from discan.kernels.variational import expect, expect_conditional
 from discan.models import Model, ScoreTable
 from discan.typing import Array
+from discan.validation import number, whole
 
 __all__ = ["Expectation", "ScoreState", "block_lengths"]
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import Algorithm, Clock, Params, Plan, Posterior, Stats
-from discan.checks import whole
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, pieces
 from discan.errors import InputError, LimitError
-from discan.hyperparameters import AugmentedScores
 from discan.kernels.collapsed import document_counts
 from discan.kernels.evidence import fold_in
 from discan.kernels.gibbs import augment_loadings, augment_scores
 from discan.kernels.objective import log_loadings
 from discan.models import ScoreTable
+from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
+from discan.validation import whole
 
 __all__ = ["Sampler", "check_tokens"]
 

@@ -10,13 +10,13 @@ from scipy.special import digamma
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
-from discan.checks import one_of
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
-from discan.hyperparameters import ExpectedScores
 from discan.kernels.variational import loading_geometry, loading_penalty, log_peaks
 from discan.models import Model, ScoreTable
+from discan.models.hyperparameters import ExpectedScores
 from discan.typing import Array
+from discan.validation import one_of
 
 __all__ = ["Variational"]
 

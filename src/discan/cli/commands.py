@@ -15,7 +15,17 @@ import typer
 from typer.core import TyperGroup
 
 from discan import __version__
-from discan.cli.arguments import (
+from discan.cli.errors import one_line, terminated
+from discan.cli.fit import (
+    algorithm_of,
+    check_model,
+    check_run_folder,
+    finish_fit,
+    output_target,
+    remember_target,
+    remembered_target,
+)
+from discan.cli.options import (
     MODEL,
     OUTPUT,
     RUNNING,
@@ -39,17 +49,8 @@ from discan.cli.arguments import (
     format_names,
     model_names,
 )
-from discan.cli.failing import one_line, terminated
-from discan.cli.fitting import (
-    algorithm_of,
-    check_model,
-    check_run_folder,
-    finish_fit,
-    output_target,
-    remember_target,
-    remembered_target,
-)
 from discan.cli.plotting import KINDS, draw, plot_kinds
+from discan.cli.printing import Style, emit, emit_record, terminal_width, to_csv, to_json
 from discan.cli.reading import (
     describe,
     load_dca,
@@ -72,7 +73,6 @@ from discan.cli.saying import (
     write_text,
 )
 from discan.errors import InputError
-from discan.output import Style, emit, emit_record, terminal_width, to_csv, to_json
 
 __all__ = ["app", "main"]
 
@@ -226,7 +226,7 @@ def fit(
     settings = reader_settings(stop_words, min_df, max_df, field, max_unpacked, option)
     chosen = algorithm_of(algorithm, burn_in, draws)
     check_model(model)
-    from discan.estimators import DCA
+    from discan.estimators.dca import DCA
 
     with output_target(output) as target:
         if checkpoint is not None:
@@ -264,7 +264,7 @@ def resume(
             f"{folder}: holds no run; name the folder given to fit --checkpoint (a fit that was "
             "stopped before its first cycle left nothing to resume: start it again)"
         )
-    from discan.checkpoint import resume as take_up
+    from discan.fitting.checkpoint import resume as take_up
 
     progress = False if quiet else None
     with output_target(output or remembered_target(folder)) as target:
@@ -293,7 +293,7 @@ def show(
     [b]Example:[/b] discan show model/ --words 12
     """
     begin(quiet)
-    from discan.summary import summarise
+    from discan.fitting.summary import summarise
 
     estimator = load_dca(model)
     found = summarise(estimator, words, documents)
@@ -344,7 +344,7 @@ def plot(
     """
     begin(quiet)
     checked("KIND", kind, list(KINDS))
-    from discan.modelfile import load
+    from discan.fitting.modelfile import load
     from discan.plot import save
     from discan.plot.export import check_ending
 
@@ -561,9 +561,9 @@ def convert(
     [b]Example:[/b] discan convert 20news/ news.discan
     """
     begin(quiet)
+    from discan.data.storage import probe
     from discan.data.store import save_corpus
-    from discan.storage import probe
-    from discan.summary import describe_corpus
+    from discan.fitting.summary import describe_corpus
 
     probe(output)
     settings = reader_settings(stop_words, min_df, max_df, field, max_unpacked, option)
@@ -582,7 +582,7 @@ def datasets(json: Json = False, csv: Csv = False) -> None:
 
     [b]Example:[/b] discan fit dataset:senate2005 -k 5 -o senate/
     """
-    from discan.data.datasets import DATASETS
+    from discan.readers.datasets import DATASETS
 
     rows = [(name, entry.summary) for name, entry in DATASETS.items()]
     emit(style_of(json, csv), ("name", "what it is"), rows)
@@ -601,7 +601,7 @@ def formats(
 
     [b]Example:[/b] discan formats jsonl
     """
-    from discan.data.readers import READERS
+    from discan.readers import READERS
 
     style = style_of(json, csv)
     if name is None:

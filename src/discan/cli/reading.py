@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from discan.cli.arguments import checked
+from discan.cli.options import checked
 from discan.cli.saying import say
 from discan.errors import InputError
 
@@ -27,7 +27,7 @@ def read_data(data: str, format: str | None, quiet: bool, settings: dict[str, An
     if data.startswith("dataset:"):
         corpus = _load_dataset(data.removeprefix("dataset:"), settings)
     else:
-        from discan.data.readers import READERS, read
+        from discan.readers import READERS, read
 
         if format is None:
             format = guess_format(data, settings)
@@ -49,7 +49,7 @@ def read_data(data: str, format: str | None, quiet: bool, settings: dict[str, An
 def _load_dataset(name: str, settings: dict[str, Any]) -> Any:
     import inspect
 
-    from discan.data.datasets import DATASETS
+    from discan.readers.datasets import DATASETS
 
     loader = DATASETS[checked("DATA", name, list(DATASETS))].loader
     known = inspect.signature(loader).parameters
@@ -66,7 +66,7 @@ def _load_dataset(name: str, settings: dict[str, Any]) -> Any:
 
 
 def guess_format(data: str, settings: dict[str, Any]) -> str:
-    from discan.data.readers.base import MAX_UNPACKED, Source, guess
+    from discan.readers.source import MAX_UNPACKED, Source, guess
 
     return guess(Source(data, settings.get("max_unpacked", MAX_UNPACKED)))
 
@@ -77,7 +77,7 @@ def model_and_data(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Load a model, and data laid out in its columns."""
     from discan.data.align import align
-    from discan.data.readers import READERS
+    from discan.readers import READERS
 
     estimator = load_dca(model)
     estimator.set_params(n_jobs=threads, groups=None)
@@ -94,7 +94,7 @@ def model_and_data(
 
 def load_dca(model: Path) -> Any:
     """Load a model; of one that has a DCA inside, such as a classifier, take that."""
-    from discan.modelfile import load
+    from discan.fitting.modelfile import load
 
     estimator = load(model)
     return getattr(estimator, "dca_", estimator)
@@ -176,9 +176,9 @@ def _scalar(text: str) -> Any:
 
 def describe(path: str, format: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     """Say what a model file, a run folder or a data file holds."""
-    from discan.modelfile import model_path
-    from discan.storage import read_file
-    from discan.summary import describe_corpus, describe_model
+    from discan.data.storage import read_file
+    from discan.fitting.modelfile import model_path
+    from discan.fitting.summary import describe_corpus, describe_model
 
     if not path.startswith("dataset:"):
         folder, file = Path(path), model_path(path)

@@ -14,8 +14,8 @@ from typing import Any
 
 import typer
 
+from discan.cli.printing import Style, listing, plain
 from discan.errors import StorageError
-from discan.output import Style, listing, plain
 
 __all__ = [
     "begin",
@@ -83,7 +83,7 @@ def imputed_rows(estimator: Any, corpus: Any) -> Iterator[tuple[Any, ...]]:
 
 def unigram_of(estimator: Any, corpus: Any) -> float:
     """Log-likelihood a token of one component for all: the training data's word shares."""
-    from discan.estimators import DCA
+    from discan.estimators.dca import DCA
 
     sizes = estimator.component_counts_.sum(axis=0)
     overall = (sizes / sizes.sum()) @ estimator.components_
@@ -108,7 +108,7 @@ def style_of(json: bool, csv: bool) -> Style:
 
 def check_writable(path: Path) -> None:
     """Fail now, not after the work, if a file cannot be written."""
-    from discan.storage import probe
+    from discan.data.storage import probe
 
     if path.exists() and not path.is_file() and not path.is_dir():
         return  # a device or a pipe

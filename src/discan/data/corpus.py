@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, xlogy
 
-from discan.data.tables import read_exposures, read_groups, read_names, read_table, tightest
+from discan.data.intake import read_exposures, read_groups, read_names, read_table, tightest
 from discan.errors import InputError
 from discan.typing import Array
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from discan.data.corpus import Corpus
+from discan.data.storage import read_file, write_file
 from discan.errors import InputError, ModelFileError
-from discan.storage import read_file, write_file
 
 __all__ = ["load_corpus", "save_corpus"]
 

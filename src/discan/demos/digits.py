@@ -10,7 +10,7 @@ from typing import TextIO
 import numpy as np
 
 from discan.algorithms import Gibbs
-from discan.estimators import DCA, ConditionalGaP
+from discan.estimators.dca import DCA, ConditionalGaP
 from discan.typing import Array
 
 __all__ = ["main"]

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from discan.algorithms import Collapsed
 from discan.data.corpus import Corpus
-from discan.data.datasets import Dataset, load_senate2005
+from discan.demos.senate_page import Blocs, page, write_page
+from discan.demos.terminal import BRIGHT, Terminal, clean, colours, shade
 from discan.errors import InputError
-from discan.estimators import DCA
-from discan.report.blocks import BRIGHT, Terminal, clean, colours, shade
-from discan.report.senate import Blocs, page, write_page
+from discan.estimators.dca import DCA
+from discan.readers.datasets import Dataset, load_senate2005
 from discan.typing import Array
 
 __all__ = ["find_blocs", "senate"]

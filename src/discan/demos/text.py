@@ -13,9 +13,9 @@ from rich.text import Text
 
 from discan.algorithms import Collapsed
 from discan.data.corpus import Corpus
-from discan.data.datasets import load_docstrings
-from discan.estimators import DCA
-from discan.report.blocks import Terminal, clean
+from discan.demos.terminal import Terminal, clean
+from discan.estimators.dca import DCA
+from discan.readers.datasets import load_docstrings
 
 __all__ = ["text"]
 

@@ -4,7 +4,7 @@
 import numpy as np
 
 from .compile import kernel
-from .listing import list_used
+from .simd.listing import list_used
 
 __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
@@ -13,7 +13,7 @@ __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 def union_sizes(component_counts, indptr, components, out_indptr):
     """Offsets of the entries once the components of this draw have joined those of the past.
 
-    Same as reference.union_sizes. ``indptr`` (n + 1,) and ``components`` list, by document and
+    Same as twins.union_sizes. ``indptr`` (n + 1,) and ``components`` list, by document and
     ascending, the components that any draw so far has used.
     """
     out_indptr[0] = 0
@@ -36,7 +36,7 @@ def add_counts(
 ):  # fmt: skip
     """Copy the sums over past draws to new room and add a draw with counts (n, K).
 
-    Same as reference.add_counts. For every entry, a document and a component in use by some draw,
+    Same as twins.add_counts. For every entry, a document and a component in use by some draw,
     ``sums`` (2 or 3, entries) holds the sums of c, c^2 and, if it has a third row, 1(c > 0).
     ``moments`` (0 or 3, entries) holds by how much the moments of the score exceed those of an
     unused component,
@@ -85,7 +85,7 @@ def average_loadings(
 ):
     """Add draw number ``n_draws`` to the mean of the loadings, and to their variance.
 
-    Same as reference.average_loadings. Given counts n_jk the loadings have the mean
+    Same as twins.average_loadings. Given counts n_jk the loadings have the mean
     x = (gamma_j + n_jk) / t, t = Gamma_g + n_gk, and the variance x (1 - x) / (t + 1); the variance
     of x over draws is averaged from differences (Welford), so that no digits cancel. Both may be in
     single precision: all is worked out in double, and rounded when it is put down.
@@ -110,7 +110,7 @@ def average_used(
 ):  # fmt: skip
     """Copy the moments over past draws to new room and add draw number ``n_draws``.
 
-    Same as reference.average_used, and as ``average_loadings`` for every entry, a word and a
+    Same as twins.average_used, and as ``average_loadings`` for every entry, a word and a
     component that some draw gave tokens of it to; ``moments`` (2, entries) holds mean and variance.
     A new entry begins with what the past draws, without tokens, had: with r_j = ``relative`` and
     the rows M, V, P, Q of ``unused`` (4, G, K), the mean r M and the variance r (P - r Q + r V).

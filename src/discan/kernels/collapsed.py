@@ -5,8 +5,8 @@ import numpy as np
 
 from .compile import REORDER, kernel, part
 from .gibbs import log_factor
-from .memory import fill
 from .random import START, SWEEP, open_stream, uniform
+from .simd.memory import fill
 
 __all__ = ["assign", "count_tokens", "document_counts", "sweep"]
 
@@ -21,7 +21,7 @@ def sweep(
 ):  # fmt: skip
     """Redraw the component of every token of a block, given all others: the exact sweep.
 
-    Same as reference.collapsed_sweep. Token (i, j) goes to k with probability proportional to
+    Same as twins.collapsed_sweep. Token (i, j) goes to k with probability proportional to
 
         (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
@@ -108,7 +108,7 @@ def _document_weight(count, shape, rate, present):
 def assign(indptr, words, counts, loadings, scores, assignments, seed, first_document):
     """Draw a component for every token by given loadings and scores: where a chain starts.
 
-    Same as reference.assign.
+    Same as twins.assign.
     """
     n_components = loadings.shape[1]
     weights = np.empty(n_components)
@@ -139,7 +139,7 @@ def assign(indptr, words, counts, loadings, scores, assignments, seed, first_doc
 
 @kernel()
 def count_tokens(indptr, words, counts, assignments, out_loading_counts):
-    """Count the tokens of each word and component. Same as reference.count_tokens."""
+    """Count the tokens of each word and component. Same as twins.count_tokens."""
     token = 0
     for t in range(indptr[0], indptr[-1]):
         for _ in range(counts[t]):
@@ -149,7 +149,7 @@ def count_tokens(indptr, words, counts, assignments, out_loading_counts):
 
 @kernel()
 def document_counts(indptr, counts, assignments, out_component_counts):
-    """Count the tokens of each document and component. Same as reference.document_counts."""
+    """Count the tokens of each document and component. Same as twins.document_counts."""
     token = 0
     for i in range(indptr.shape[0] - 1):
         for t in range(indptr[i], indptr[i + 1]):

@@ -18,7 +18,7 @@ def enumerate_counts(
 ):  # fmt: skip
     """Exact log probability, E[c] and P(c = 0) of each document, loadings fixed.
 
-    Same as reference.enumerate_counts. The weight of component counts c is F(c) times the sum of
+    Same as twins.enumerate_counts. The weight of component counts c is F(c) times the sum of
     prod_t theta_{x_t, z_t} over the assignments z that give them, built up token by token; it takes
     (L + 1)^K numbers. The log probability is up to the model's constant; a word that no component
     has makes it -inf, and is left out of the rest.

@@ -11,8 +11,8 @@ import numpy as np
 
 from .compile import kernel, part
 from .gibbs import log_factor
-from .memory import copy, fill
 from .random import EVIDENCE, FOLD_IN, open_stream, uniform
+from .simd.memory import copy, fill
 
 __all__ = ["chib", "fold_in"]
 
@@ -24,7 +24,7 @@ def fold_in(
 ):  # fmt: skip
     """Posterior means of c and of 1(c = 0) for each document, by Gibbs over its tokens.
 
-    Same as reference.fold_in. Every visit adds the token's conditional probabilities rather than
+    Same as twins.fold_in. Every visit adds the token's conditional probabilities rather than
     the component drawn (Rao-Blackwell). The number of draws is ``work`` / tokens, kept within
     100 and 10 000, so that short documents get more.
     """
@@ -67,7 +67,7 @@ def chib(
 ):
     """Estimate the log sequence probability of each document, scores integrated out.
 
-    Same as reference.chib. Chib's identity with the correction of Murray & Salakhutdinov (spec
+    Same as twins.chib. Chib's identity with the correction of Murray & Salakhutdinov (spec
     6.1): unbiased for p. Up to the model's constant, and -inf for a word that no component has.
     ``work`` / (tokens x components) sweeps, kept within 100 and 20 000.
     """

@@ -23,10 +23,10 @@ import numpy as np
 from scipy.special import gammaln
 
 from .compile import REORDER, kernel, part
-from .lanes import LANES, count_at, draw_component, draw_listed, high_start
-from .listing import list_used
-from .memory import aligned, copy_tail, prefetch
 from .random import SWEEP, open_stream, to_uniform
+from .simd.lanes import LANES, count_at, draw_component, draw_listed, high_start
+from .simd.listing import list_used
+from .simd.memory import aligned, copy_tail, prefetch
 
 __all__ = [
     "frozen_sweep",
@@ -95,7 +95,7 @@ def _halves(loading_counts, width):
 def frozen_sweep(*arguments: Any, given: Any = None) -> int:
     """Redraw the component of every token of a block; the number of moves is returned.
 
-    Same as reference.frozen_sweep. Token (i, j) goes to k with probability proportional to
+    Same as twins.frozen_sweep. Token (i, j) goes to k with probability proportional to
 
         (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
@@ -108,7 +108,7 @@ def frozen_sweep(*arguments: Any, given: Any = None) -> int:
 def listed_sweep(*arguments: Any, given: Any = None) -> int:
     """Redraw every token as ``frozen_sweep`` does, by lists of the words' components.
 
-    Same as reference.listed_sweep. With the lists that ``index_words`` makes, d_k n_jk / N_k is
+    Same as twins.listed_sweep. With the lists that ``index_words`` makes, d_k n_jk / N_k is
     summed over the list of the word, and gamma_j d_k / N_k over all components, a sum that is kept
     in step.
     """
@@ -433,7 +433,7 @@ def index_words(
 ):  # fmt: skip
     """List the components that words ``first`` to ``last - 1`` have tokens in, and n_jk / N_k.
 
-    Same as reference.index_words. The list of word j begins at ``list_first[j]``; it is filled up
+    Same as twins.index_words. The list of word j begins at ``list_first[j]``; it is filled up
     with shares of 0 to a multiple of 16 places, and there must be room for one place more. Only the
     lists of touched words are made anew, but new norms change all shares.
     """
@@ -462,7 +462,7 @@ def index_words(
 def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, out_touched):
     """Apply those of the moves that are of words ``first`` to ``last - 1``; mark the words.
 
-    Same as reference.move_counts.
+    Same as twins.move_counts.
     """
     picked = np.empty(_MOVES, dtype=np.int64)
     n_components = np.uint64(loading_counts.shape[1])
@@ -494,7 +494,7 @@ def _pick(moved_words, start, first, last, out_picked):
 
 @kernel()
 def move_totals(moved_words, moved_from, moved_to, group_of_word, totals):
-    """Apply moves to the totals of the groups. Same as reference.move_totals."""
+    """Apply moves to the totals of the groups. Same as twins.move_totals."""
     for m in range(moved_words.shape[0]):
         g = group_of_word[moved_words[m]]
         totals[g, moved_from[m]] -= 1

@@ -7,7 +7,6 @@ import numpy as np
 
 from .compile import kernel, part
 from .draws import gammas, log_gamma_draw
-from .memory import copy_tail, prefetch, prefetch_row
 from .random import (
     AUGMENT,
     LOADINGS,
@@ -19,8 +18,9 @@ from .random import (
     tables,
     uniform,
 )
+from .simd.memory import copy_tail, prefetch, prefetch_row
+from .simd.weighing import LANES, find_component, make_room, weigh
 from .special import log_rising
-from .weighing import LANES, find_component, make_room, weigh
 
 __all__ = [
     "augment_loadings",
@@ -47,7 +47,7 @@ def sweep(
 ):  # fmt: skip
     """Draw scores given counts, then the split of each count given scores, for a block.
 
-    Same as reference.gibbs_sweep. A component without words is present with probability present_k,
+    Same as twins.gibbs_sweep. A component without words is present with probability present_k,
     else its score is Gamma(c_k + shape_k, rate_k). ``out_log_fit`` gets sum_j w_j log sum_k
     theta_jk l_k, ``out_log_factor`` the document's log F(c) up to the model's constant.
     """
@@ -64,7 +64,7 @@ def split(
 ):  # fmt: skip
     """Split every count by given loadings and scores: where a chain starts.
 
-    Same as reference.gibbs_split.
+    Same as twins.gibbs_split.
     """
     n_documents = len(indptr) - 1
     levels, one = np.zeros(n_documents, dtype=np.int32), np.ones((1, loadings.shape[1]))
@@ -289,7 +289,7 @@ def _set_log_terms(shape, rate, present, level, known, out_log_terms):
 def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, seed, cycle):
     """Draw Gamma(gamma_j + n_jk, 1); normalised per group they are Dirichlet loadings.
 
-    Same as reference.draw_loadings. ``out_tops`` (G, K) gets the largest draw of each group.
+    Same as twins.draw_loadings. ``out_tops`` (G, K) gets the largest draw of each group.
     """
     n_components = loading_counts.shape[1]
     shape = np.empty(n_components)
@@ -316,7 +316,7 @@ def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, see
 def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
     """Make the same draws as ``draw_loadings``, in logs.
 
-    Same as reference.draw_log_loadings.
+    Same as twins.draw_log_loadings.
     """
     n_components = loading_counts.shape[1]
     shape = np.empty(n_components)
@@ -341,7 +341,7 @@ def augment_scores(
 ):  # fmt: skip
     """Draw the auxiliary variables that make the hyperparameter moves exact (spec 5.3).
 
-    Same as reference.augment_scores. Per document and component: presence s_k, tables
+    Same as twins.augment_scores. Per document and component: presence s_k, tables
     CRT(c_k, shape_k) and a score Gamma(c_k + shape_k, rate_k) if present; per document
     log u, u ~ Beta(sum shape, L). Sums go to ``out_tables`` (K,), ``out_active`` (T, K) by exposure
     level, ``out_scores`` (K,), ``out_log_beta`` (1,). Only sums of scores are asked for, and those
@@ -388,7 +388,7 @@ def augment_loadings(
 ):
     """Tables of every word and log u of every group and component, for moves of gamma.
 
-    Same as reference.augment_loadings. ``out_tables`` (J,) sums CRT(n_jk, gamma_j) over k;
+    Same as twins.augment_loadings. ``out_tables`` (J,) sums CRT(n_jk, gamma_j) over k;
     ``out_log_beta`` (G,) sums log u_gk, u ~ Beta(Gamma_g, n_gk), over k.
     """
     n_words, n_components = loading_counts.shape

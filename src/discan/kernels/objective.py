@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import kernel
-from .lanes import GLANCE, glance, lowest
+from .simd.lanes import GLANCE, glance, lowest
 from .special import log_rising
 
 __all__ = ["log_loadings"]
@@ -18,7 +18,7 @@ _TABLE = 256  # counts below this are looked up
 def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
     """Log D, the probability of the words given their components, loadings integrated out.
 
-    Same as reference.log_loadings. Spec 2.4: sum_gk log D_gk. Most counts are zero or small, and
+    Same as twins.log_loadings. Spec 2.4: sum_gk log D_gk. Most counts are zero or small, and
     most words share their gamma: log gamma (gamma + 1) ... (gamma + n - 1) is kept in a table that
     grows as far as it is needed, and is begun anew when gamma changes.
     """

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel, part
-from .memory import copy, prefetch_row, work_rows
+from .simd.memory import copy, prefetch_row, work_rows
 from .special import exp_digamma
 
 __all__ = ["settle"]
@@ -32,7 +32,7 @@ def settle(
 ):  # fmt: skip
     """Bring the scores of each document to the fixed point of the steps of ``expect``.
 
-    Same as reference.settle. A step with all components is that of ``expect``, without power:
+    Same as twins.settle. A step with all components is that of ``expect``, without power:
 
         R_jk = weights_jk s_k / Z_j,   score_shape_k <- shape_k + sum_j w_j R_jk.
 

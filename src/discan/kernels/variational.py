@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import REORDER, kernel, part
-from .memory import fill, prefetch_row, work_rows
+from .simd.memory import fill, prefetch_row, work_rows
 from .special import digamma, exp_digamma, log, log_gamma
 
 __all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
@@ -25,7 +25,7 @@ def expect(
 ):  # fmt: skip
     """Update the scores of a block of documents and collect its expected loading counts.
 
-    Same as reference.expect. Per document and inner step, with s_k = score_shape_k / rate_k
+    Same as twins.expect. Per document and inner step, with s_k = score_shape_k / rate_k
     (``geometric_mean``: exp(digamma(score_shape_k)) / rate_k instead):
 
         R_jk = weights_jk s_k^power / Z_j,   score_shape_k <- shape_k + sum_j w_j R_jk.
@@ -137,7 +137,7 @@ def expect_conditional(
 ):  # fmt: skip
     """Structured variational step for scores that may be exactly zero (spec 4.3).
 
-    Same as reference.expect_conditional. ``absent`` holds P_q(l_k = 0), ``damping`` the push
+    Same as twins.expect_conditional. ``absent`` holds P_q(l_k = 0), ``damping`` the push
     against giving an absent component its first word, D_k S_k; with ``score_shape`` they are enough
     to start again near the last answer without keeping the shares of every word.
     """
@@ -324,7 +324,7 @@ def _entropy_term(share, logit):
 def loading_geometry(loading_shape, group_of_word, totals, out_weights):
     """Exp E[log theta_jk] of Dirichlet loadings: exp(psi(lambda_jk) - psi(sum of the group)).
 
-    Same as reference.loading_geometry.
+    Same as twins.loading_geometry.
     """
     n_groups, n_components = totals.shape
     inverse = np.empty((n_groups, n_components))
@@ -339,7 +339,7 @@ def loading_geometry(loading_shape, group_of_word, totals, out_weights):
 
 @kernel(fastmath=REORDER)
 def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
-    """-KL(q(Theta) || prior) of Dirichlet loadings, spec 4.4. Same as reference.loading_penalty."""
+    """-KL(q(Theta) || prior) of Dirichlet loadings, spec 4.4. Same as twins.loading_penalty."""
     n_groups, n_components = totals.shape
     group_part = np.empty((n_groups, n_components))
     result = 0.0
@@ -359,7 +359,7 @@ def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
 
 @kernel()
 def log_peaks(loadings, gamma):
-    """Sum of gamma_j log(theta_jk), the log prior of point loadings. Same as reference.log_peaks.
+    """Sum of gamma_j log(theta_jk), the log prior of point loadings. Same as twins.log_peaks.
 
     One logarithm for a product of several.
     """

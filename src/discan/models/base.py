@@ -20,12 +20,12 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
-from discan.checks import vector
 from discan.data.corpus import Corpus
 from discan.errors import LimitError
-from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
+from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
+from discan.validation import vector
 
 __all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable"]
 

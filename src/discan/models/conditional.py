@@ -10,9 +10,9 @@ import numpy as np
 from numpy.random import Generator
 
 from discan.data.corpus import Corpus
-from discan.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.models.base import MODELS, ScoreTable
 from discan.models.gamma_poisson import GammaPoisson
+from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.typing import Array
 
 __all__ = ["ConditionalGammaPoisson"]

@@ -11,7 +11,8 @@ from numpy.random import Generator
 from scipy.special import gammaln, xlogy
 
 from discan.data.corpus import Corpus
-from discan.hyperparameters import (
+from discan.models.base import MODELS, Model, ScoreTable
+from discan.models.hyperparameters import (
     AugmentedScores,
     ExpectedScores,
     Hyperprior,
@@ -19,7 +20,6 @@ from discan.hyperparameters import (
     bounded,
     dirichlet,
 )
-from discan.models.base import MODELS, Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["DirichletMultinomial"]

@@ -12,7 +12,8 @@ from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError
-from discan.hyperparameters import (
+from discan.models.base import MODELS, Model, ScoreTable
+from discan.models.hyperparameters import (
     AugmentedScores,
     ExpectedScores,
     Hyperprior,
@@ -21,7 +22,6 @@ from discan.hyperparameters import (
     gamma_shape,
     inverse_digamma,
 )
-from discan.models.base import MODELS, Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["GammaPoisson"]

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 
-from discan.checks import vector
 from discan.data.corpus import Layout
-from discan.hyperparameters import Mode, bounded, dirichlet, symmetric_dirichlet
+from discan.models.hyperparameters import Mode, bounded, dirichlet, symmetric_dirichlet
 from discan.typing import Array
+from discan.validation import vector
 
 __all__ = ["LoadingsPrior"]
 

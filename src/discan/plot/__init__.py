@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draw fitted models, or anyone's arrays, as Plotly figures; `save` writes them to files."""
 
-from discan.plot.ancestry import structure
-from discan.plot.bars import membership
-from discan.plot.choice import quality
-from discan.plot.cycles import trace
+from discan.plot.component_map import component_map
 from discan.plot.export import save
-from discan.plot.heat import heatmap
-from discan.plot.maps import component_map
-from discan.plot.squares import membership_squares
+from discan.plot.heatmap import heatmap
+from discan.plot.membership import membership
+from discan.plot.membership_squares import membership_squares
+from discan.plot.quality import quality
+from discan.plot.structure import structure
 from discan.plot.svg import to_svg
 from discan.plot.theme import colours
+from discan.plot.trace import trace
 
 __all__ = [
     "colours",

@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from discan.checks import number
+from discan.data.storage import write_whole
 from discan.errors import InputError
 from discan.plot.svg import to_svg
-from discan.storage import write_whole
+from discan.validation import number
 
 __all__ = ["ENDINGS", "browser", "check_ending", "save"]
 

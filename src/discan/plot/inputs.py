@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.checks import shown
 from discan.data.corpus import Layout
 from discan.errors import InputError
 from discan.typing import Array
+from discan.validation import shown
 
 __all__ = ["Components", "Documents", "components_of", "documents_of", "is_estimator", "labels"]
 

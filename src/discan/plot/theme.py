@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.checks import whole
+from discan.demos.terminal import clean
 from discan.errors import InputError
-from discan.report.blocks import clean
 from discan.typing import Array
+from discan.validation import whole
 
 __all__ = [
     "GREY",

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Average the loadings over draws: for all words and components, or for those that ever met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discan.algorithms.base import Params
+from discan.data.corpus import Layout
+from discan.engines import pieces
+from discan.fitting.result import KnownLoadings, Loadings
+from discan.kernels.averages import average_loadings, average_used, union_sizes
+from discan.typing import Array
+
+__all__ = ["DenseMeans", "SparseMeans"]
+
+# Only words and components that ever met are kept if a draw fills at most this share of the table.
+FILLED = 1 / 3
+# What is kept for each group must be little beside the words.
+WORDS_A_GROUP = 32
+PIECES = 64
+
+
+class DenseMeans:
+    """Running means and variances of all loadings, (J, K) each."""
+
+    def __init__(self, params: Params, mean_type: Any, variance_type: Any) -> None:
+        shape = (params.prior.layout.n_words, params.n_components)
+        self._mean = np.zeros(shape, dtype=mean_type)
+        self._variance = np.zeros(shape, dtype=variance_type)
+        self._lent = False  # whether a result reads the two, so that they must stay as they are
+
+    def add(self, params: Params, n_draws: int) -> None:
+        """Add the ``n_draws``-th draw."""
+        prior = params.prior
+        if self._lent:
+            self._mean, self._variance = self._mean.copy(), self._variance.copy()
+            self._lent = False
+        average_loadings(
+            params.loading_counts, params.totals, prior.layout.group_of_word, prior.gamma,
+            prior.totals, n_draws, self._mean, self._variance,
+        )  # fmt: skip
+
+    @property
+    def result(self) -> Loadings:
+        """What the draws so far say, read where it is."""
+        self._lent = True
+        return KnownLoadings(self._mean, self._variance)
+
+    def arrays(self) -> dict[str, Array]:
+        """All that is needed to go on, by name."""
+        return {"averages.loadings": self._mean, "averages.variance": self._variance}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Take it up again."""
+        self._mean[...] = arrays["averages.loadings"]
+        self._variance[...] = arrays["averages.variance"]
+
+
+@dataclass(frozen=True)
+class UsedMeans:
+    """Running means and variances of some words' loadings, where the word was ever drawn.
+
+    Attributes
+    ----------
+    start, stop : int
+        Words `start .. stop - 1`.
+    indptr : (stop - start + 1,) array
+        Where the entries of each word begin.
+    components : (n,) array
+        Ascending inside each word.
+    moments : (2, n) array
+        Means and variances, in single precision.
+    """
+
+    start: int
+    stop: int
+    indptr: Array
+    components: Array
+    moments: Array
+
+    def plus(self, params: Params, n_draws: int, relative: Array, unused: Array) -> UsedMeans:
+        """Return the means with one more draw, the ``n_draws``-th."""
+        prior, words = params.prior, slice(self.start, self.stop)
+        counts = np.asarray(params.loading_counts)[words]
+        indptr = np.empty_like(self.indptr)
+        union_sizes(counts, self.indptr, self.components, indptr)
+        components = np.empty(indptr[-1], dtype=self.components.dtype)
+        moments = np.empty((2, indptr[-1]), dtype=np.float32)
+        average_used(
+            counts, params.totals, prior.layout.group_of_word[words], prior.gamma[words],
+            prior.totals, n_draws, relative[words], unused,
+            self.components, self.indptr, self.moments, components, indptr, moments,
+        )  # fmt: skip
+        return replace(self, indptr=indptr, components=components, moments=moments)
+
+
+class SparseMeans:
+    """Running means and variances of the loadings where a word was ever drawn from a component.
+
+    Elsewhere x = gamma_j / t_gk in every draw: with gamma_j = r_j s, where only s can change from
+    draw to draw, all follow from y = s / t_gk, by group and component. Kept of it, (4, G, K), are
+    its mean and variance, and the means of y / (t + 1) and y^2 / (t + 1).
+    """
+
+    def __init__(self, params: Params) -> None:
+        prior = params.prior
+        self._layout = prior.layout
+        self._relative = prior.gamma / prior.gamma[0]
+        self._unused = np.zeros((4, prior.layout.n_groups, params.n_components))
+        small = params.n_components <= 2**16
+        self._parts = [
+            UsedMeans(
+                start, stop, np.zeros(stop - start + 1, dtype=np.int64),
+                np.zeros(0, dtype=np.uint16 if small else np.uint32),
+                np.zeros((2, 0), dtype=np.float32),
+            )
+            for start, stop in pieces(prior.layout.n_words, PIECES)
+        ]  # fmt: skip
+
+    @staticmethod
+    def suits(params: Params, word_totals: Array) -> bool:
+        """Whether most loadings are alike but for gamma, and gamma stays in proportion.
+
+        A word, of which there are ``word_totals`` (J,) tokens, is in no more components than those.
+        """
+        layout, n_components = params.prior.layout, params.n_components
+        most = np.minimum(word_totals, n_components).sum()
+        return (
+            bool(most <= FILLED * layout.n_words * n_components)
+            and layout.n_groups * WORDS_A_GROUP <= layout.n_words
+            and (params.prior.symmetric or "gamma" not in params.learn)
+        )
+
+    def add(self, params: Params, n_draws: int) -> None:
+        """Add the ``n_draws``-th draw."""
+        for n, part in enumerate(self._parts):  # what was there goes before more is made
+            self._parts[n] = part.plus(params, n_draws, self._relative, self._unused)
+        t = params.prior.totals[:, None] + np.asarray(params.totals)
+        y = params.prior.gamma[0] / t
+        mean, variance, first, second = self._unused
+        step = y - mean
+        new = mean + step / n_draws
+        now = (new, step * (y - new), y / (t + 1.0), y * y / (t + 1.0))
+        past = (new, variance, first, second)
+        self._unused = np.array(
+            [before + (value - before) / n_draws for before, value in zip(past, now, strict=True)]
+        )
+
+    @property
+    def result(self) -> Loadings:
+        """What the draws so far say; tables are made when they are read."""
+        return SampledLoadings(list(self._parts), self._unused, self._relative, self._layout)
+
+    def arrays(self) -> dict[str, Array]:
+        """All that is needed to go on, by name."""
+        result = {"averages.unused": self._unused}
+        for n, part in enumerate(self._parts):
+            result |= {f"averages.words.{n}.{name}": getattr(part, name) for name in _SPARSE}
+        return result
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Take it up again."""
+        self._unused = arrays["averages.unused"]
+        for n, part in enumerate(self._parts):
+            values: Any = {name: arrays[f"averages.words.{n}.{name}"] for name in _SPARSE}
+            self._parts[n] = replace(part, **values)
+
+
+@dataclass(frozen=True)
+class SampledLoadings:
+    """Tables of the loadings, made when they are read; see ``SparseMeans``."""
+
+    parts: list[UsedMeans]
+    unused: Array
+    relative: Array
+    layout: Layout
+
+    @property
+    def mean(self) -> Array:
+        """Posterior mean in single precision, (J, K)."""
+        return self._table(0)
+
+    @property
+    def variance(self) -> Array:
+        """Posterior variance in single precision, (J, K)."""
+        return self._table(1)
+
+    def _table(self, row: int) -> Array:
+        mean, variance, first, second = self.unused
+        result = np.empty((self.layout.n_words, mean.shape[1]), dtype=np.float32)
+        for part in self.parts:
+            groups = self.layout.group_of_word[part.start : part.stop]
+            relative = self.relative[part.start : part.stop, None]
+            table = result[part.start : part.stop]
+            if row == 0:
+                table[...] = relative * mean[groups]
+            else:
+                within = first[groups] - relative * second[groups]
+                table[...] = relative * (np.maximum(within, 0.0) + relative * variance[groups])
+            words = np.repeat(np.arange(len(table)), np.diff(part.indptr))
+            table[words, part.components] = part.moments[row]
+        return result
+
+
+_SPARSE = ("indptr", "components", "moments")

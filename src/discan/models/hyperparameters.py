@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimate alpha, beta, rho and gamma: from expectations, from counts, by draws (spec 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import digamma, polygamma
+
+from discan.errors import InputError
+from discan.typing import Array
+from discan.validation import number, shown
+
+__all__ = [
+    "FLAT",
+    "AugmentedScores",
+    "ExpectedScores",
+    "Hyperprior",
+    "Mode",
+    "bounded",
+    "dirichlet",
+    "expected_tables",
+    "gamma_shape",
+    "inverse_digamma",
+    "symmetric_dirichlet",
+]
+
+# Without a prior an estimate can run off to 0 or to infinity; these are the walls.
+_SMALLEST, _LARGEST = 1e-6, 1e4
+
+
+@dataclass(frozen=True)
+class Hyperprior:
+    """Priors of the hyperparameters, for the sampling moves.
+
+    Each of alpha, beta and gamma is Gamma(shape, rate), every rho is Beta(x, y).
+    """
+
+    alpha: tuple[float, float] = (1.0, 1.0)
+    beta: tuple[float, float] = (1.0, 1.0)
+    rho: tuple[float, float] = (1.0, 1.0)
+    gamma: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check that each is a pair of numbers, the first above 0."""
+        for field_ in fields(self):
+            pair = getattr(self, field_.name)
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InputError(f"hyperprior {field_.name}={shown(pair)}; it must be two numbers")
+            for value, low in zip(pair, (5e-324, 0.0), strict=True):
+                wanted = "two finite numbers, the first above 0, the second at least 0"
+                number(f"hyperprior {field_.name}", value, wanted, low, 1.7e308)
+
+
+FLAT = Hyperprior(alpha=(1.0, 0.0), beta=(1.0, 0.0), rho=(1.0, 1.0), gamma=(1.0, 0.0))
+"""No prior."""
+
+
+class Mode:
+    """Stand in for a random generator and give the mode: exact draws become ascent steps.
+
+    With the *expected* auxiliary variables in place of drawn ones, a resampling move then is the
+    fixed-point step that cannot lower p(c | alpha) (spec 5.2).
+    """
+
+    def gamma(self, shape: Any) -> Any:
+        """Mode of Gamma(shape, 1)."""
+        return np.maximum(np.asarray(shape) - 1.0, 0.0)
+
+    def beta(self, x: Any, y: Any) -> Any:
+        """Mode of Beta(x, y)."""
+        return (np.asarray(x) - 1.0) / (np.asarray(x) + y - 2.0)
+
+
+@dataclass(frozen=True)
+class ExpectedScores:
+    """What the M-steps need: sums over documents under q, weighted by the chance of presence.
+
+    log_scores (K,): sum of E[log l | present]; scores (K,): sum of E[l | present]; present (K,).
+    """
+
+    log_scores: Array
+    scores: Array
+    present: Array
+    n_documents: int
+
+    def __add__(self, other: ExpectedScores) -> ExpectedScores:
+        """Add the sums of two sets of documents."""
+        return ExpectedScores(
+            self.log_scores + other.log_scores,
+            self.scores + other.scores,
+            self.present + other.present,
+            self.n_documents + other.n_documents,
+        )
+
+
+@dataclass(frozen=True)
+class AugmentedScores:
+    """What the sampling moves need: sums of auxiliary draws over documents (spec 5.3).
+
+    tables (K,): CRT draws; active (T, K): documents that have the component, by exposure level;
+    scores (K,): drawn scores; log_beta: sum of log u; exposure_levels (T,).
+    """
+
+    tables: Array
+    active: Array
+    scores: Array
+    log_beta: float
+    n_documents: int
+    exposure_levels: Array = field(repr=False)
+
+    def __add__(self, other: AugmentedScores) -> AugmentedScores:
+        """Add the sums of two sets of documents."""
+        return AugmentedScores(
+            self.tables + other.tables,
+            self.active + other.active,
+            self.scores + other.scores,
+            self.log_beta + other.log_beta,
+            self.n_documents + other.n_documents,
+            self.exposure_levels,
+        )
+
+
+def bounded(values: Any) -> Array:
+    """Keep an estimate between 1e-6 and 1e4."""
+    return np.clip(np.asarray(values, dtype=np.float64), _SMALLEST, _LARGEST)
+
+
+# ---- from expected logarithms (variational M-steps) ----
+
+
+def inverse_digamma(y: Array) -> Array:
+    """Solve psi(x) = y by Newton's method (Minka, 2000)."""
+    y = np.asarray(y, dtype=np.float64)
+    x = np.where(y >= -2.22, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (y - digamma(1.0)))
+    for _ in range(6):
+        x = np.maximum(x - (digamma(x) - y) / polygamma(1, x), 1e-300)
+    return np.asarray(x)
+
+
+def dirichlet(mean_logs: Array, start: Array, group_of_entry: Array | None = None) -> Array:
+    """Maximum likelihood of Dirichlet parameters given the mean of log proportions.
+
+    Solves psi(alpha_k) - psi(A) = mean_logs_k by Newton's method; with ``group_of_entry`` (K,) int
+    there is one Dirichlet per group.
+    """
+    groups = np.zeros(len(start), dtype=np.intp) if group_of_entry is None else group_of_entry
+    alpha = bounded(start)
+    for _ in range(50):
+        totals = np.bincount(groups, weights=alpha)
+        # Newton in one sweep: the Hessian is diagonal plus rank one in each group (Minka, 2000)
+        slope = digamma(totals)[groups] - digamma(alpha) + mean_logs
+        curvature = -polygamma(1, alpha)
+        shared = polygamma(1, totals)
+        numerator = np.bincount(groups, weights=slope / curvature)
+        shift = numerator / (1.0 / shared + np.bincount(groups, weights=1.0 / curvature))
+        new = alpha - (slope - shift[groups]) / curvature
+        safe = inverse_digamma(digamma(totals)[groups] + mean_logs)  # slower, but always climbs
+        bad = ~(np.isfinite(new) & (new > 0.1 * alpha) & (new < 10.0 * alpha))
+        new = bounded(np.where(np.bincount(groups, weights=bad)[groups] > 0, safe, new))
+        if np.all(np.abs(new - alpha) <= 1e-10 * alpha):
+            return new
+        alpha = new
+    return alpha
+
+
+def symmetric_dirichlet(sum_of_logs: float, group_sizes: Array, n_draws: int) -> float:
+    """Maximum likelihood of the one parameter of symmetric Dirichlets, given sums of logs.
+
+    Parameters
+    ----------
+    sum_of_logs : sum of log proportions over all entries of all draws
+    group_sizes : (G,) number of entries of each Dirichlet
+    n_draws : draws of each
+    """
+
+    def slope(log_gamma: float) -> float:
+        gamma = np.exp(log_gamma)
+        terms = group_sizes * (digamma(group_sizes * gamma) - digamma(gamma))
+        return float(n_draws * terms.sum() + sum_of_logs)
+
+    low, high = np.log(_SMALLEST), np.log(_LARGEST)
+    if slope(low) <= 0.0:
+        return _SMALLEST
+    if slope(high) >= 0.0:
+        return _LARGEST
+    return float(np.exp(brentq(slope, low, high, xtol=1e-12)))
+
+
+def gamma_shape(log_mean_less_mean_log: Array) -> Array:
+    """Maximum likelihood shape of a gamma distribution: solve log a - psi(a) = s."""
+    s = np.maximum(np.asarray(log_mean_less_mean_log, dtype=np.float64), 1e-12)
+    a = bounded(0.5 / s)
+    for _ in range(30):
+        slope = a**2 * (1.0 / a - polygamma(1, a))
+        new = 1.0 / (1.0 / a + (-s + np.log(a) - digamma(a)) / slope)
+        new = bounded(np.where(np.isfinite(new) & (new > 0), new, a))
+        if np.all(np.abs(new - a) <= 1e-13 * a):
+            return new
+        a = new
+    return a
+
+
+# ---- from counts ----
+
+
+def expected_tables(counts: Array, concentration: Array) -> Array:
+    """Mean of CRT(c, a): a (psi(c + a) - psi(a))."""
+    return np.asarray(concentration * (digamma(counts + concentration) - digamma(concentration)))

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Component map: which components are alike, and how large each is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from discan.plot.inputs import Components, components_of
+from discan.plot.theme import TITLE_HEIGHT, axis, colours, figure, label, text_width
+from discan.typing import Array
+from discan.validation import one_of, whole
+
+__all__ = ["component_map", "distances", "scaling"]
+
+SIDE = 560
+LARGEST = 120  # pixels across of a component that has all the tokens
+
+
+def component_map(
+    source: Any,
+    *,
+    distance: str = "jensen-shannon",
+    n_words: int = 3,
+    words: Any = None,
+    groups: Any = None,
+    sizes: Any = None,
+    components: Any = None,
+    title: str = "Map of the components",
+    subtitle: str | None = None,
+) -> Any:
+    """Draw a circle for each component: near each other if alike, area by share of all tokens.
+
+    Distances are between distributions over words, averaged over groups; classical scaling puts
+    them on a plane, and the subtitle says how much of them the plane keeps.
+
+    Parameters
+    ----------
+    source : fitted estimator or (K, J) array
+    distance : {"jensen-shannon", "hellinger"}
+        Square root of the Jensen-Shannon divergence, or the Hellinger distance.
+    n_words : int
+        Words in a label, the likeliest; for grouped data only the pointer shows them.
+    words, groups, components, sizes : optional
+        For arrays, as in `heatmap`.
+    title, subtitle : str, optional
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = component_map([[0.9, 0.1, 0], [0, 0.1, 0.9]], sizes=[1, 3])
+    >>> figure.data[0].name
+    'components'
+    """
+    one_of("distance", distance, ("jensen-shannon", "hellinger"))
+    n_words = whole("n_words", n_words, 0)
+    found = components_of(source, components, sizes, words, groups)
+    place, kept = scaling(distances(found, distance))
+    n_components = len(place)
+    grouped = found.layout.n_groups > 1
+    shown = [label(name, 24) for name in found.names]
+    first = [_first(found, k, 8) for k in range(n_components)]
+    named = n_words > 0 and not grouped and found.layout.word_names is not None
+    marks = [
+        f"{name}<br>{', '.join(label(w, 20) for w in listed[:n_words])}" if named else name
+        for name, listed in zip(shown, first, strict=True)
+    ]
+    across = np.maximum(LARGEST * np.sqrt(found.sizes), 5.0)
+    centre = (place.max(axis=0) + place.min(axis=0)) / 2
+    reach = np.abs(place - centre).max(axis=0)
+    half = max(float(reach.max()) * 1.28, 1e-9) if n_components > 1 else 1.0
+    pixels = (place - centre) / half * SIDE / 2
+    # as flat as the places allow, on the same scale either way
+    low = min(float(p[1] - d / 2) for p, d in zip(pixels, across, strict=True)) - 50
+    high = max(float(p[1] + d / 2) for p, d in zip(pixels, across, strict=True)) + 50
+    tall = int(max(high - low, 240.0))
+    edges = (high + low - tall) / 2, (high + low + tall) / 2
+    positions = _label_places(pixels, across, marks, edges)
+    palette = colours(n_components)
+    circles = {
+        "type": "scatter", "mode": "markers", "name": "components",
+        "x": place[:, 0], "y": place[:, 1],
+        "marker": {
+            "size": across, "sizemode": "diameter", "color": palette, "opacity": 0.75,
+            "line": {"width": 1, "color": "#ffffff"},
+        },
+        "hovertext": [
+            f"{name}: {size:.1%} of the tokens<br>" + "<br>".join(label(w, 70) for w in listed)
+            for name, size, listed in zip(shown, found.sizes, first, strict=True)
+        ],
+        "hoverinfo": "text",
+    }  # fmt: skip
+    layout: dict[str, Any] = {
+        "width": SIDE + 260, "height": tall + TITLE_HEIGHT + 40,
+        "margin": {"l": 130, "r": 130, "t": TITLE_HEIGHT + 16, "b": 24},
+        "xaxis": axis(range=[centre[0] - half, centre[0] + half], showticklabels=False,
+                      anchor="y", tickvals=[], ticktext=[]),
+        "yaxis": axis(range=[centre[1] + edge * half * 2 / SIDE for edge in edges],
+                      showticklabels=False, anchor="x", tickvals=[], ticktext=[]),
+        "annotations": [
+            {
+                "text": mark, "showarrow": False, "xref": "x", "yref": "y", "x": x, "y": y,
+                "font": {"size": 12}, **_anchor(where, size),
+            }
+            for mark, (x, y), where, size in zip(marks, place, positions, across, strict=True)
+            if where
+        ],
+    }  # fmt: skip
+    return figure(
+        [circles], layout, title=title,
+        subtitle=subtitle
+        or f"Near is alike ({distance.title()} distance; the plane keeps {kept:.0%} of it); "
+        "area is the share of all tokens" + ("" if all(positions) else "; crowded ones unnamed"),
+        description=f"Map of {n_components} components: "
+        + "; ".join(f"{n}, {s:.0%}" for n, s in zip(shown, found.sizes, strict=True)) + ".",
+    )  # fmt: skip
+
+
+def distances(components: Components, distance: str = "jensen-shannon") -> Array:
+    """Distances between components, root mean square over groups, (K, K), from 0 to 1."""
+    loadings, n_groups = components.loadings, components.layout.n_groups
+    n_components = len(loadings)
+    squares = np.zeros((n_components, n_components))
+    roots = np.sqrt(loadings)
+    for k in range(n_components):
+        for other in range(k):
+            if distance == "hellinger":
+                square = 0.5 * ((roots[k] - roots[other]) ** 2).sum()
+            else:
+                middle = 0.5 * (loadings[k] + loadings[other])
+                both = 0.5 * (
+                    xlogy(loadings[k], loadings[k]) + xlogy(loadings[other], loadings[other])
+                )
+                square = (both - xlogy(middle, middle)).sum() / np.log(2)
+            squares[k, other] = squares[other, k] = max(square, 0.0) / n_groups
+    return np.sqrt(squares)
+
+
+def scaling(distance: Array) -> tuple[Array, float]:
+    """Classical scaling to two dimensions.
+
+    Returns
+    -------
+    (K, 2) places, each column with the sign that makes its largest entry positive; and the part of
+    the sum of positive eigenvalues that the two have
+    """
+    n = len(distance)
+    if n == 1:
+        return np.zeros((1, 2)), 1.0
+    centring = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * centring @ distance**2 @ centring)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    positive = np.maximum(values, 0.0)
+    place = np.zeros((n, 2))
+    for d in range(min(2, n)):
+        column = vectors[:, d] * np.sqrt(positive[d])
+        place[:, d] = column * (1.0 if column[np.argmax(np.abs(column))] >= 0 else -1.0)
+    total = float(positive.sum())
+    return place, float(positive[:2].sum() / total) if total > 0 else 1.0
+
+
+def _first(components: Components, k: int, n: int) -> list[str]:
+    """Words that tell most of a component: the likeliest, or with groups the most telling."""
+    row = components.loadings[k]
+    if components.layout.n_groups == 1:
+        key = row
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            key = np.where(row > 0, row * np.log(row / components.overall), 0.0)
+    return [components.word(int(j)) for j in np.argsort(-key, kind="stable")[:n]]
+
+
+def _label_places(
+    pixels: Array, across: Array, marks: list[str], limits: tuple[float, float]
+) -> list[str]:
+    """Choose a side for each label, larger circles first, or none if it would stand on others."""
+    boxes = [
+        (x - d / 2, y - d / 2, x + d / 2, y + d / 2)
+        for (x, y), d in zip(pixels, across, strict=True)
+    ]
+    chosen = [""] * len(marks)
+    for k in np.argsort(-across, kind="stable"):
+        lines = marks[k].split("<br>")
+        wide = max(text_width(line, 12) for line in lines)
+        tall = 16.0 * len(lines)
+        x, y, r = float(pixels[k, 0]), float(pixels[k, 1]), float(across[k]) / 2 + 3
+        options = {
+            "below": (x - wide / 2, y - r - tall, x + wide / 2, y - r),
+            "above": (x - wide / 2, y + r, x + wide / 2, y + r + tall),
+            "right": (x + r, y - tall / 2, x + r + wide, y + tall / 2),
+            "left": (x - r - wide, y - tall / 2, x - r, y + tall / 2),
+        }
+        if wide < across[k] - 10:
+            options = {"inside": (x - wide / 2, y - tall / 2, x + wide / 2, y + tall / 2)}
+        costs = {
+            where: sum(_overlap(box, other) for n, other in enumerate(boxes) if n != k)
+            + _outside(box, limits)
+            for where, box in options.items()
+        }
+        best = min(costs, key=lambda where: costs[where])
+        if costs[best] <= 0.04 * wide * tall:
+            chosen[k] = best
+            boxes.append(options[best])
+    return chosen
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    wide = min(a[2], b[2]) - max(a[0], b[0])
+    tall = min(a[3], b[3]) - max(a[1], b[1])
+    return max(wide, 0.0) * max(tall, 0.0)
+
+
+def _outside(box: tuple[float, ...], limits: tuple[float, float]) -> float:
+    """What a label would lose beyond the margins."""
+    far = SIDE / 2 + 120
+    beyond = (-far - box[0], box[2] - far, limits[0] - 20 - box[1], box[3] - limits[1])
+    return 50 * sum(max(distance, 0.0) for distance in beyond)
+
+
+def _anchor(where: str, across: float) -> dict[str, Any]:
+    far = across / 2 + 3
+    if where == "inside":
+        return {"xanchor": "center", "yanchor": "middle"}
+    if where in ("above", "below"):
+        up = where == "above"
+        return {
+            "xanchor": "center", "yanchor": "bottom" if up else "top",
+            "yshift": far if up else -far,
+        }  # fmt: skip
+    right = where == "right"
+    return {
+        "xanchor": "left" if right else "right", "yanchor": "middle",
+        "xshift": far if right else -far, "align": "left" if right else "right",
+    }  # fmt: skip

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trace: how the objective rose, and where draws were taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discan.errors import InputError
+from discan.fitting.result import Trace
+from discan.plot.inputs import is_estimator, labels
+from discan.plot.theme import (
+    GREY,
+    TITLE_HEIGHT,
+    axis,
+    colours,
+    figure,
+    label,
+    legend_width,
+    number_ticks,
+    span,
+)
+from discan.typing import Array
+from discan.validation import one_of, whole
+
+__all__ = ["trace"]
+
+
+def trace(
+    source: Any,
+    *,
+    against: str = "cycle",
+    skip: int = 0,
+    names: Any = None,
+    title: str = "Objective of the fit",
+    subtitle: str | None = None,
+) -> Any:
+    """Draw the objective against cycles or seconds, with the cycles marked that gave draws.
+
+    Parameters
+    ----------
+    source : fitted estimator, Trace, (cycles,) array, or a list of them
+        Several are drawn in one figure, a line each.
+    against : {"cycle", "seconds"}
+    skip : int
+        Cycles at the beginning to leave out, where the climb hides the rest.
+    names : labels, optional
+        A name for each line.
+    title, subtitle : str, optional
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> trace([-9.0, -4.0, -3.5]).data[0].y
+    array([-9. , -4. , -3.5])
+    """
+    one_of("against", against, ("cycle", "seconds"))
+    skip = whole("skip", skip, 0)
+    sources = _several(source)
+    lines = [_line(each, against) for each in sources]
+    for x, _, _ in lines:
+        if len(x) <= skip:
+            raise InputError(f"skip={skip} leaves nothing of {len(x)} cycles; use a smaller number")
+    if names is None:
+        names = [f"fit {n}" for n in range(len(lines))]
+    keys = [label(name, 40) for name in labels("names", names, len(lines), "fits")]
+    lines = [(x[skip:], y[skip:], drawn[skip:]) for x, y, drawn in lines]
+
+    several = len(lines) > 1
+    traces: list[dict[str, Any]] = []
+    for key, colour, (x, y, drawn) in zip(keys, colours(len(lines)), lines, strict=True):
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines", "name": key, "x": x, "y": y,
+                "line": {"color": colour, "width": 2}, "hoverinfo": "text",
+                "hovertext": [f"{against} {a:,.4g}: {b:,.6g}" for a, b in zip(x, y, strict=True)],
+            }
+        )  # fmt: skip
+        if drawn.any():
+            traces.append(
+                {
+                    "type": "scatter", "mode": "markers", "name": f"{key}: draws",
+                    "x": x[drawn], "y": y[drawn], "hoverinfo": "skip", "showlegend": False,
+                    "marker": {"color": colour, "size": 5, "line": {"width": 0}},
+                }
+            )  # fmt: skip
+    low_x, high_x = span([x for x, _, _ in lines], 0.02)
+    low_y, high_y = span([y for _, y, _ in lines], 0.06)
+    margin = {
+        "l": 90, "r": legend_width(keys) if several else 24, "t": TITLE_HEIGHT + 16, "b": 56,
+    }  # fmt: skip
+    layout = {
+        "width": 760 + margin["r"], "height": 440, "margin": margin, "showlegend": several,
+        "legend": {"font": {"size": 12}, "x": 1.01, "y": 1},
+        "xaxis": axis(against, range=[low_x, high_x], showline=True, anchor="y",
+                      **number_ticks(low_x, high_x, 8)),
+        "yaxis": axis("objective, nats", range=[low_y, high_y], showgrid=True, anchor="x",
+                      **number_ticks(low_y, high_y)),
+        **_first_draw(lines[0], several),
+    }  # fmt: skip
+    any_draws = any(drawn.any() for _, _, drawn in lines)
+    n_cycles = max(len(x) for x, _, _ in lines) + skip
+    notes = [f"{n_cycles:,} cycles"]
+    if skip:
+        notes.append(f"the first {skip:,} left out")
+    if any_draws:
+        notes.append("dots are cycles whose draws are averaged")
+    return figure(
+        traces, layout, title=title, subtitle=subtitle or "; ".join(notes),
+        description=f"Line of the objective against {against}: from {lines[0][1][0]:.6g} to "
+        f"{lines[0][1][-1]:.6g} over {n_cycles:,} cycles.",
+    )  # fmt: skip
+
+
+def _several(source: Any) -> list[Any]:
+    """Make a list of sources: numbers are one line, anything else in a list is a line each."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise InputError("nothing to draw: give a fitted estimator, or a list of them")
+        if not all(np.isscalar(value) for value in source):
+            return list(source)
+    return [source]
+
+
+def _line(source: Any, against: str) -> tuple[Array, Array, Array]:
+    """Abscissa, objective, and which cycles gave a draw."""
+    drawn = None
+    if is_estimator(source):
+        record = getattr(source, "trace_", None)
+        if record is None or not len(record):
+            raise InputError("the estimator has no trace; fit it first")
+        drawn = _drawn(source, len(record))
+    else:
+        record = source
+    if isinstance(record, Trace):
+        y = record["objective"]
+        x = record["cycle"] if against == "cycle" else record["seconds"]
+    else:
+        if against != "cycle":
+            raise InputError("numbers have no seconds; use against='cycle', or give an estimator")
+        y = _numbers_of(record)
+        x = np.arange(1, len(y) + 1)
+    return x, y, np.zeros(len(y), dtype=bool) if drawn is None else drawn
+
+
+def _numbers_of(record: Any) -> Array:
+    try:
+        y = np.asarray(record, dtype=np.float64)
+    except (TypeError, ValueError):
+        y = np.empty((0, 0))
+    if y.ndim != 1 or not len(y) or not np.isfinite(y).all():
+        raise InputError("a trace must be a fitted estimator, its trace_, or finite numbers")
+    return y
+
+
+def _drawn(estimator: Any, n_cycles: int) -> Array:
+    """Cycles that a sampler averaged; none for other algorithms."""
+    plan = estimator.algorithm_.plan(estimator.max_iter)
+    cycles = np.arange(1, n_cycles + 1)
+    if not plan.thin:
+        return np.zeros(n_cycles, dtype=bool)
+    return np.asarray((cycles > plan.burn_in) & ((cycles - plan.burn_in) % plan.thin == 0))
+
+
+def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, Any]:
+    """A thin line where draws begin, if all of one chain is shown."""
+    x, _, drawn = line
+    if several or not drawn.any():
+        return {}
+    at = float(x[np.argmax(drawn)])
+    return {
+        "shapes": [
+            {
+                "type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
+                "line": {"color": GREY, "width": 1, "dash": "dot"}, "layer": "below",
+            }
+        ],
+        "annotations": [
+            {
+                "text": "draws begin", "showarrow": False, "xref": "x", "yref": "paper", "x": at,
+                "y": 0.02, "xanchor": "left", "yanchor": "bottom", "xshift": 5,
+                "font": {"size": 12, "color": GREY},
+            }
+        ],
+    }  # fmt: skip

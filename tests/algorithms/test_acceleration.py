@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Long strides of EM lead where short ones do, sooner, and never down."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from discan import Corpus, DirichletMultinomial, GammaPoisson, InputError, MaximumLikelihood
+from discan.algorithms import acceleration
+from discan.fitting.run import Run
+from discan.models import LoadingsPrior
+
+MODELS = pytest.mark.parametrize("model", [GammaPoisson, DirichletMultinomial])
+
+
+def corpus(seed=0, n_documents=80, n_words=30, groups=None):
+    rng = np.random.default_rng(seed)
+    loadings = rng.dirichlet(np.full(n_words, 0.2), 3)
+    rates = 40 * rng.dirichlet(np.full(3, 0.4), n_documents) @ loadings
+    return Corpus(rng.poisson(rates), groups=groups)
+
+
+def start(table, model, algorithm, seed=0, **options):
+    prior = LoadingsPrior.of(0.1, table.layout)
+    return Run(table, model().prepare(3, table), algorithm, prior, seed=seed, **options)
+
+
+def rises(run):
+    objective = run.trace["objective"]
+    assert np.all(np.diff(objective) >= -1e-10 * np.abs(objective[1:]))
+
+
+@MODELS
+@pytest.mark.parametrize("groups", [None, [0] * 10 + [1] * 20])
+def test_same_optimum_in_fewer_cycles(model, groups):
+    table = corpus(groups=groups)
+    plain = start(table, model, MaximumLikelihood(accelerate=False))
+    plain.advance(4000, tol=1e-10)
+    fast = start(table, model, MaximumLikelihood())
+    fast.advance(4000, tol=1e-10)
+    assert plain.converged
+    assert fast.converged
+    rises(fast)
+    ends = [run.trace["objective"][-1] for run in (plain, fast)]
+    assert ends[1] >= ends[0] - 1e-4 * abs(ends[0])
+    assert fast.cycle < plain.cycle
+
+
+@MODELS
+@pytest.mark.parametrize("tau", [1.0, 0.8])
+def test_overshooting_is_made_good(monkeypatch, model, tau):
+    if tau < 1.0 and not model.normalised:
+        pytest.skip("tempering is for proportions")
+    monkeypatch.setattr(acceleration, "_stride", lambda *_: {"stride": 1000.0, "longest": 4000.0})
+    retreats = []
+    back = MaximumLikelihood.retreat
+    monkeypatch.setattr(MaximumLikelihood, "retreat", lambda *a: retreats.append(1) or back(*a))
+    run = start(corpus(), model, MaximumLikelihood(tau=tau))
+    run.advance(60)
+    assert retreats
+    rises(run)
+
+
+@MODELS
+def test_totals_are_kept(model):
+    table = corpus()
+    run = start(table, model, MaximumLikelihood())
+    for cycle in range(1, 12):
+        run.advance(cycle)
+        scores = np.concatenate([run.states[block.index].old for block in run.blocks])
+        np.testing.assert_allclose(scores.sum(axis=1), table.lengths)
+        np.testing.assert_allclose(run.params.notes["begun"].sum(axis=0), 1.0)
+
+
+def test_accelerate_is_yes_or_no():
+    with pytest.raises(InputError, match="accelerate"):
+        replace(MaximumLikelihood(), accelerate=2)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where fits start, and that a start from documents is worth it."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import discan
+from discan import DCA
+from discan.algorithms import Collapsed
+from discan.algorithms.starts import first_pass, from_documents
+from discan.data.corpus import Corpus
+
+
+def make(n_documents=600, n_words=200, n_components=8, seed=0):
+    """Documents of a few components each."""
+    rng = np.random.default_rng(seed)
+    components = rng.dirichlet(np.full(n_words, 0.05), size=n_components)
+    proportions = rng.dirichlet(np.full(n_components, 0.1), size=n_documents)
+    return rng.poisson(60 * proportions @ components)
+
+
+def test_each_component_starts_from_its_own_documents():
+    corpus = Corpus(make())
+    start = from_documents(corpus, 8, seed=1)
+    words = corpus.to_csr().sum(axis=0)
+    np.testing.assert_allclose(start.loading_counts.sum(), corpus.n_tokens)
+    # half of it is all words alike, so whatever was seen stays possible everywhere
+    assert (start.loading_counts >= 0.5 * words[:, None] / 8 * (1 - 1e-12)).all()
+    profiles = start.loading_counts / start.loading_counts.sum(axis=0)
+    apart = np.abs(profiles[:, :, None] - profiles[:, None, :]).sum(axis=0)
+    assert apart[~np.eye(8, dtype=bool)].min() > 0.1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 40)])
+def test_fewer_documents_than_components(shape):
+    start = from_documents(Corpus(np.ones(shape)), 5, seed=0)
+    assert start.loading_counts.shape == (shape[1], 5)
+    assert np.isfinite(start.loading_counts).all()
+
+
+def test_the_first_pass_has_batches_of_enough_documents():
+    few, many = Corpus(make(150)), Corpus(make(2000))
+    assert len(first_pass(few).rounds(few, 8)) == 1
+    rounds = first_pass(many).rounds(many, 8)
+    assert 7 <= len(rounds) <= 9
+    # every batch comes from all over the corpus
+    assert all(part[-1].stop - part[0].start > 1000 for part in rounds)
+    seen = sorted((block.start, block.stop) for part in rounds for block in part)
+    assert seen[0][0] == 0
+    assert seen[-1][1] == 2000
+    assert all(before[1] == after[0] for before, after in pairwise(seen))
+
+
+@pytest.mark.parametrize("model", ["dm", "gp"])
+@pytest.mark.parametrize("algorithm", ["map", "ml"])
+def test_documents_are_a_better_start_than_chance(model, algorithm):
+    X = make(1000)
+    settings = {"model": model, "algorithm": algorithm, "random_state": 0, "tol": 0.0}
+    for cycles in (1, 10):
+        by_chance = DCA(8, init="random", max_iter=cycles, **settings).fit(X)
+        start = DCA(8, init="documents", max_iter=cycles, **settings).fit(X)
+        default = DCA(8, max_iter=cycles, **settings).fit(X)
+        assert start.trace_["objective"][-1] > by_chance.trace_["objective"][-1]
+        np.testing.assert_array_equal(default.components_, start.components_)
+
+
+def test_single_precision_does_not_harm(monkeypatch):
+    """Large fits work in single precision: the answer is that of double to many digits."""
+    X = make(1000)
+    settings = {"algorithm": "map", "random_state": 0, "tol": 0.0, "max_iter": 30, "init": "random"}
+    double = DCA(8, **settings).fit(X)
+    monkeypatch.setattr("discan.algorithms.expectation.SINGLE_FROM", 0)
+    single = DCA(8, **settings).fit(X)
+    assert single._params.loadings.dtype == np.float32
+    assert single.components_.dtype == np.float64
+    np.testing.assert_allclose(single.components_, double.components_, atol=2e-5)
+    np.testing.assert_allclose(single.scores_, double.scores_, atol=2e-4)
+    last = double.trace_["objective"][-1]
+    np.testing.assert_allclose(single.trace_["objective"][-1], last, rtol=1e-6)
+    np.testing.assert_allclose(single.score(X), double.score(X), atol=1e-5)
+
+
+def test_single_precision_has_the_same_bits_on_any_threads(monkeypatch):
+    monkeypatch.setattr("discan.algorithms.expectation.SINGLE_FROM", 0)
+    X = make(1000)
+    fits = [DCA(8, max_iter=5, random_state=0, n_jobs=n).fit(X) for n in (1, 3)]
+    np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
+    np.testing.assert_array_equal(fits[0].scores_, fits[1].scores_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "scale", "expected"),
+    [
+        ({}, 1, "maximum-a-posteriori"),
+        ({"model": "gp"}, 1, "maximum-a-posteriori"),
+        ({"model": "cgp"}, 1, "variational"),
+        ({"model": "cgp", "learn": ("alpha",)}, 1, "variational"),
+        ({"learn": ("alpha",)}, 1, "collapsed"),
+        ({"n_components": 30}, 1, "collapsed"),  # few tokens for so many
+        ({"model": "gp", "n_components": 30}, 1, "collapsed"),
+        # tokens cannot be drawn from parts of counts
+        ({"learn": ("alpha",)}, 0.5, "variational"),
+        ({"n_components": 30}, 0.5, "maximum-a-posteriori"),
+    ],
+)
+def test_auto_goes_by_the_data_and_is_recorded(settings, scale, expected):
+    X = make(60) * scale
+    estimator = DCA(**{"n_components": 3, "max_iter": 2, "random_state": 0, **settings}).fit(X)
+    assert estimator.settings_["algorithm"] == expected
+
+
+def test_a_chosen_chain_is_the_same_after_loading(tmp_path):
+    """The file says which algorithm answers for new documents."""
+    X = make(60)
+    estimator = DCA(30, max_iter=4, random_state=0).fit(X)
+    estimator.save(tmp_path / "chain.discan")
+    again = discan.load(tmp_path / "chain.discan")
+    assert again.algorithm_ == estimator.algorithm_
+    assert again.transform(X[:5]).tobytes() == estimator.transform(X[:5]).tobytes()
+
+
+def test_a_chain_starts_where_it_is_told():
+    """From documents the first sweep is far ahead of one from chance."""
+    X = make(1000)
+    first = [
+        DCA(8, algorithm=Collapsed(start=start), max_iter=1, random_state=0).fit(X)
+        for start in ("random", "documents")
+    ]
+    objective = [fit.trace_["objective"][0] for fit in first]
+    assert objective[1] > objective[0] + 0.1 * X.sum()
+    same = DCA(8, algorithm="collapsed", init="documents", max_iter=1, random_state=0).fit(X)
+    np.testing.assert_array_equal(same.components_, first[1].components_)

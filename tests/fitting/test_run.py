@@ -1,0 +1,512 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one loop: trace, callbacks, progress, draws, starts, and what is put on record."""
+
+import io
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from scipy.special import softmax
+
+from discan import (
+    DCA,
+    PLSI,
+    Collapsed,
+    CollapsedVariational,
+    Corpus,
+    Gibbs,
+    Hyperprior,
+    InputError,
+    MaximumLikelihood,
+    Variational,
+)
+from discan.algorithms import ALGORITHMS
+from discan.algorithms.collapsed import BLOCKED_FROM
+from discan.fitting.run import Run, fit
+from discan.kernels import twins
+from discan.models import MODELS, LoadingsPrior
+
+SOURCE = Path(__file__).parents[2] / "src"
+SHORT = {
+    "direct": Gibbs(burn_in=6, n_draws=5, thin=2),
+    "cgs": Collapsed(burn_in=6, n_draws=5, thin=2),
+}
+CELLS = [
+    pytest.param(
+        model.short, SHORT.get(algorithm.short, algorithm()), id=f"{model.short}-{algorithm.short}"
+    )
+    for model in MODELS
+    for algorithm in ALGORITHMS
+    if not algorithm().refusal(model(), frozenset())
+]
+SAMPLED = [cell for cell in CELLS if cell.values[1].whole_counts]
+
+
+def planted(n_documents=150, n_words=30, n_components=3, length=60, seed=0):
+    """Counts, and the components they were drawn from."""
+    rng = np.random.default_rng(seed)
+    components = rng.dirichlet(np.full(n_words, 0.1), n_components)
+    proportions = rng.dirichlet(np.full(n_components, 0.3), n_documents)
+    rates = length * proportions @ components
+    return rng.poisson(rates), components
+
+
+X, COMPONENTS = planted()
+
+
+def make(model, algorithm, **params):
+    settings = {"n_components": 3, "random_state": 0, **params}
+    if not getattr(algorithm, "whole_counts", True):
+        settings.setdefault("max_iter", 8)
+    return DCA(model=model, algorithm=algorithm, **settings)
+
+
+def distance(components, target):
+    """Total variation between matched components, the worst of them."""
+    gaps = 0.5 * np.abs(components[:, None] - target[None]).sum(axis=2)
+    rows, columns = linear_sum_assignment(gaps)
+    return gaps[rows, columns].max()
+
+
+# ---- trace and callbacks ----
+
+
+@pytest.mark.parametrize(("model", "algorithm"), CELLS)
+def test_trace(model, algorithm):
+    estimator = make(model, algorithm, tol=0.0).fit(X)
+    trace = estimator.trace_
+    n_cycles = 16 if algorithm.whole_counts else 8
+    assert estimator.n_iter_ == len(trace) == n_cycles
+    for column in trace.columns:
+        assert trace[column].shape == (n_cycles,)
+        assert np.isfinite(trace[column]).all()
+    assert list(trace["cycle"]) == list(range(1, n_cycles + 1))
+    assert (np.diff(trace["seconds"]) >= 0).all()
+    assert (trace["seconds"] > 0).all()
+    assert (trace["tokens_per_second"] > 0).all()
+    rows = list(trace)
+    assert rows[-1]["objective"] == trace.last("objective") == trace["objective"][-1]
+    assert f"{n_cycles} cycles" in repr(trace)
+    if not algorithm.whole_counts:  # batch: the objective never falls
+        objective = trace["objective"]
+        assert (np.diff(objective) >= -1e-9 * np.abs(objective[1:])).all()
+
+
+@pytest.mark.parametrize(("model", "algorithm"), CELLS)
+def test_callback_sees_every_cycle(model, algorithm):
+    seen = []
+
+    def watch(run):
+        seen.append((run.cycle, len(run.trace), run.params.n_components))
+
+    estimator = make(model, algorithm, tol=0.0, callback=watch).fit(X)
+    assert seen == [(n, n, 3) for n in range(1, estimator.n_iter_ + 1)]
+
+
+@pytest.mark.parametrize(("model", "algorithm"), CELLS)
+def test_callback_can_stop(model, algorithm):
+    estimator = make(model, algorithm, tol=0.0, callback=lambda run: run.cycle == 3).fit(X)
+    assert estimator.n_iter_ == 3
+    assert estimator.stop_reason_ == "stopped by the callback"
+    assert not estimator.converged_
+
+
+@pytest.mark.parametrize("online", [False, True])
+def test_callback_may_keep_loadings(online):
+    kept = []
+
+    def keep(run):
+        kept.append((run.params.loadings, run.params.loadings.copy()))
+
+    algorithm = CollapsedVariational(online=online)
+    make("dm", algorithm, tol=0.0, max_iter=4, callback=keep).fit(np.tile(X, (20, 1)))
+    assert len(kept) == 4
+    for mine, then in kept:
+        assert np.array_equal(mine, then)
+    assert not np.array_equal(kept[0][1], kept[-1][1])
+
+
+def test_callback_answers_nothing():
+    assert make("dm", Variational(), tol=0.0, callback=lambda run: None).fit(X).n_iter_ == 8
+
+
+# ---- progress ----
+
+FIT = (
+    "import numpy as np, discan\n"
+    "discan.LDA(2, max_iter=3, random_state=0, progress={}).fit(np.eye(4, dtype=int))"
+)
+
+
+@pytest.mark.parametrize("progress", [None, False, True])
+def test_progress_in_a_pipe(progress):
+    DCA(2, max_iter=3, random_state=0).fit(np.eye(4, dtype=int))  # its kernels are compiled
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, "-c", FIT.format(progress)],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == ""
+    if progress:
+        assert "3/3" in done.stderr
+        assert "nats/token" in done.stderr
+    else:
+        assert done.stderr == ""
+
+
+def test_progress_in_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for progress, shown in ((None, True), (False, False)):
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        make("dm", Variational(), max_iter=3, progress=progress).fit(X)
+        assert bool(terminal.getvalue()) == shown
+
+
+# ---- why it stopped ----
+
+
+@pytest.mark.parametrize("algorithm", ["ml", "map", "variational"])
+def test_convergence(algorithm):
+    settled = DCA(3, algorithm=algorithm, tol=1e-4, max_iter=500, random_state=0).fit(X)
+    assert settled.converged_
+    assert "tol=0.0001" in settled.stop_reason_
+    objective = settled.trace_["objective"]
+    changes = np.abs(np.diff(objective)) / X.sum()
+    assert changes[-1] <= 1e-4
+    assert (changes[:-1] > 1e-4).all()
+    short = DCA(3, algorithm=algorithm, tol=0.0, max_iter=4, random_state=0).fit(X)
+    assert not short.converged_
+    assert short.stop_reason_ == "all 4 cycles done"
+    assert short.n_iter_ == 4
+
+
+@pytest.mark.parametrize("algorithm", SHORT.values(), ids=SHORT)
+def test_samplers_run_to_the_end(algorithm):
+    estimator = make("dm", algorithm, tol=1e9).fit(X)  # tol is not for them
+    assert estimator.n_iter_ == 16
+    assert estimator.converged_
+    assert estimator.stop_reason_ == "all 16 cycles done"
+
+
+# ---- draws ----
+
+
+@pytest.mark.parametrize(("model", "algorithm"), SAMPLED)
+def test_kept_draws(model, algorithm):
+    learn = next(cls for cls in MODELS if cls.short == model).hyperparameters
+    algorithm = replace(algorithm, keep_draws=True)
+    estimator = make(model, algorithm, learn=(*learn, "gamma")).fit(X)
+    draws = estimator.draws_
+    assert len(draws.component_counts) == len(draws.loadings) == len(draws.hyperparameters) == 5
+    for counts, loadings, values in zip(
+        draws.component_counts, draws.loadings, draws.hyperparameters, strict=True
+    ):
+        assert counts.shape == (len(X), 3)
+        np.testing.assert_array_equal(counts.sum(axis=1), X.sum(axis=1))
+        assert loadings.shape == (X.shape[1], 3)
+        np.testing.assert_allclose(loadings.sum(axis=0), 1.0)
+        assert set(values) == {*learn, "gamma"}
+    assert not np.array_equal(draws.component_counts[0], draws.component_counts[1])
+    mean = np.mean(draws.component_counts, axis=0)
+    np.testing.assert_allclose(estimator.component_counts_, mean, atol=1e-9)
+    np.testing.assert_allclose(estimator.components_, np.mean(draws.loadings, axis=0).T, atol=1e-12)
+    np.testing.assert_allclose(
+        estimator.component_counts_sd_, np.std(draws.component_counts, axis=0), atol=1e-5
+    )
+    for name in (*learn, "gamma"):
+        kept = np.mean([values[name] for values in draws.hyperparameters], axis=0)
+        np.testing.assert_allclose(getattr(estimator, f"{name}_"), kept)
+
+
+@pytest.mark.parametrize(
+    ("max_iter", "n_draws"), [(None, 5), (16, 5), (10, 2), (1, 0), (2, 0), (26, 10)]
+)
+def test_number_of_draws(max_iter, n_draws):
+    """A shorter ``max_iter`` spends at most half on burn-in."""
+    algorithm = replace(SHORT["direct"], keep_draws=True)
+    estimator = make("dm", algorithm, max_iter=max_iter).fit(X)
+    kept = [] if estimator.draws_ is None else estimator.draws_.component_counts
+    assert len(kept) == n_draws
+    assert np.isfinite(estimator.components_).all()
+
+
+def test_draws_are_not_kept_unasked():
+    assert make("dm", SHORT["direct"]).fit(X).draws_ is None
+    assert make("dm", Variational()).fit(X).draws_ is None
+
+
+@pytest.mark.parametrize("algorithm", [Gibbs, Collapsed])
+@pytest.mark.parametrize("model", ["dm", "gp", "cgp"])
+def test_standard_deviations_are_those_of_the_posterior(model, algorithm):
+    """Draws of scores and loadings given each kept draw of the counts spread as much as said."""
+    table = X[:12, :8]
+    options = algorithm(burn_in=50, n_draws=400, keep_draws=True)
+    init = np.kron(np.eye(2), np.ones(4)) + 0.1
+    estimator = make(
+        model, options, n_components=2, alpha=0.7, init=init,
+        **({} if model == "dm" else {"beta": 0.1}),
+    ).fit(table)  # fmt: skip
+    rng = np.random.default_rng(0)
+    scores, loadings = [], []
+    words = table.sum(axis=0)
+    for counts in estimator.draws_.component_counts:
+        draw = rng.gamma(counts + 0.7, size=(20, *counts.shape))
+        if model == "dm":
+            draw /= draw.sum(axis=2, keepdims=True)
+        else:
+            draw /= 1.1
+        if model == "cgp":
+            slab = 0.5 * (0.1 / 1.1) ** 0.7
+            gone = (counts == 0) & (rng.random(draw.shape) < 0.5 / (0.5 + slab))
+            draw = np.where(gone, 0.0, draw)
+        scores.append(draw)
+    scores = np.concatenate(scores)
+    np.testing.assert_allclose(estimator.scores_, scores.mean(axis=0), rtol=0.1, atol=0.05)
+    np.testing.assert_allclose(estimator.scores_sd_, scores.std(axis=0), rtol=0.1, atol=0.05)
+    # the loadings of a draw are Dirichlet means; with 8 words of shape 0.5 prior
+    means = np.array(estimator.draws_.loadings)
+    totals = [counts.sum(axis=0) + 0.5 * len(words) for counts in estimator.draws_.component_counts]
+    for mean, total in zip(means, totals, strict=True):
+        drawn = rng.gamma(np.maximum(mean * total, 1e-9), size=(20, *mean.shape))
+        loadings.append(drawn / drawn.sum(axis=1, keepdims=True))
+    loadings = np.concatenate(loadings)
+    np.testing.assert_allclose(estimator.components_sd_.T, loadings.std(axis=0), atol=0.02)
+    assert (estimator.components_sd_.T >= means.std(axis=0) - 1e-9).all()
+
+
+@pytest.mark.parametrize(("model", "algorithm"), CELLS)
+def test_who_has_standard_deviations(model, algorithm):
+    estimator = make(model, algorithm).fit(X)
+    point = algorithm.short in ("ml", "map", "cvb0")
+    for name in ("components_sd_", "scores_sd_"):
+        value = getattr(estimator, name)
+        assert (value is None) == point
+        if not point:
+            assert value.shape == getattr(estimator, name.replace("_sd", "")).shape
+            assert np.isfinite(value).all()
+            assert (value >= 0).all()
+            assert value.max() > 0
+    assert (estimator.component_counts_sd_ is None) == (not algorithm.whole_counts)
+
+
+# ---- on record ----
+
+
+def test_settings():
+    estimator = make("dm", SHORT["cgs"]).fit(X)
+    assert estimator.settings_ == {
+        "model": "dirichlet-multinomial",
+        "algorithm": "collapsed",
+        "seed": 0,
+        "schedule": "exact",
+    }
+    estimator = make("gp", Collapsed(burn_in=1, n_draws=1, schedule="blocked")).fit(X)
+    assert estimator.settings_["schedule"] == "blocked"
+    assert make("gp", Variational(), random_state=5).fit(X).settings_["seed"] == 5
+    seeds = {
+        make("dm", Variational(), random_state=None, max_iter=1).fit(X).settings_["seed"]
+        for _ in range(3)
+    }
+    assert len(seeds) == 3
+
+
+def test_default_schedule_depends_on_the_size_of_the_data_only():
+    algorithm = Collapsed(burn_in=0, n_draws=1)
+    for tokens, expected in ((BLOCKED_FROM - 1, "exact"), (BLOCKED_FROM, "blocked")):
+        table = np.zeros((4, 5), dtype=int)
+        table[0, 0] = tokens - 4
+        table[1:, 1] = 1
+        table[2, 2] = 1
+        for n_jobs in (1, 3):
+            estimator = make("dm", algorithm, n_components=2, n_jobs=n_jobs).fit(table)
+            assert estimator.settings_["schedule"] == expected
+
+
+# ---- starts ----
+
+STARTS = [cell for cell in CELLS if cell.values[1].short in ("vb", "direct", "cgs")]
+
+
+@pytest.mark.parametrize("init", ["random", "components", "map"])
+@pytest.mark.parametrize(("model", "algorithm"), STARTS)
+def test_starts(model, algorithm, init):
+    start = COMPONENTS if init == "components" else init
+    estimator = make(model, algorithm, init=start).fit(X)
+    assert np.isfinite(estimator.components_).all()
+    if init == "components":  # in the order given, and close to it
+        gaps = 0.5 * np.abs(estimator.components_ - COMPONENTS).sum(axis=1)
+        assert (gaps < 0.15).all()
+    if init == "map":  # a start by MAP has found the components already
+        assert distance(estimator.components_, COMPONENTS) < 0.3
+
+
+@pytest.mark.parametrize(("model", "algorithm"), STARTS)
+def test_a_start_by_map_is_better_than_chance(model, algorithm):
+    if algorithm.whole_counts:
+        algorithm = replace(algorithm, burn_in=0, n_draws=1, thin=1)
+    random = make(model, algorithm, max_iter=1, init="random").fit(X).trace_["objective"][0]
+    by_map = make(model, algorithm, max_iter=1, init="map").fit(X).trace_["objective"][0]
+    assert by_map > random
+
+
+def test_init_is_left_alone():
+    init = COMPONENTS.copy()
+    make("dm", Gibbs(burn_in=2, n_draws=2), init=init).fit(X)
+    np.testing.assert_array_equal(init, COMPONENTS)
+
+
+# ---- learning hyperparameters ----
+
+
+@pytest.mark.parametrize(("model", "algorithm"), CELLS)
+def test_learning_moves(model, algorithm):
+    names = (*next(cls for cls in MODELS if cls.short == model).hyperparameters, "gamma")
+    if algorithm.short == "ml":
+        with pytest.raises(InputError, match="no hyperparameters"):
+            make(model, algorithm, learn=names).fit(X)
+        return
+    fixed = make(model, algorithm).fit(X)
+    learnt = make(model, algorithm, learn=names).fit(X)
+    for name in names:
+        before, after = getattr(fixed, f"{name}_"), getattr(learnt, f"{name}_")
+        assert before.shape == after.shape
+        assert not np.allclose(before, after), name
+        assert np.isfinite(after).all()
+        assert (after > 0).all()
+    for name in names:  # one alone leaves the others alone
+        alone = make(model, algorithm, learn=(name,), max_iter=4).fit(X)
+        still = make(model, algorithm, max_iter=4).fit(X)
+        for other in names:
+            same = np.array_equal(getattr(alone, f"{other}_"), getattr(still, f"{other}_"))
+            assert same == (other != name), (name, other)
+
+
+def test_learnt_alpha_is_near_the_truth():
+    for algorithm in (Variational(), Gibbs(burn_in=60, n_draws=40)):
+        table, components = planted(n_documents=400, seed=1)
+        estimator = make("dm", algorithm, learn=("alpha",), init=components, alpha=2.0)
+        estimator.set_params(max_iter=None if algorithm.whole_counts else 60).fit(table)
+        np.testing.assert_allclose(estimator.alpha_, 0.3, atol=0.12)
+
+
+def test_hyperprior_matters():
+    strong = Hyperprior(alpha=(1e6, 1e6 / 3.0))
+    estimator = make("dm", SHORT["direct"], learn=("alpha",), hyperprior=strong).fit(X)
+    np.testing.assert_allclose(estimator.alpha_, 3.0, rtol=0.05)
+
+
+# ---- variants ----
+
+
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_online_is_near_batch(model):
+    table, components = planted(n_documents=300, seed=2)
+    settings = {"tol": 0.0, "init": components + 0.01}
+    batch = make(model, Variational(), max_iter=60, **settings).fit(table)
+    online = make(
+        model, Variational(online=True, batch_entries=400), max_iter=25, **settings
+    ).fit(table)  # fmt: skip
+    assert distance(online.components_, batch.components_) < 0.05
+    last = batch.trace_["objective"][-1]
+    assert abs(online.trace_["objective"][-1] - last) < 0.03 * abs(last)
+
+
+def test_online_from_a_random_start_finds_the_components():
+    table, components = planted(n_documents=300, seed=2)
+    online = make("dm", Variational(online=True, batch_entries=400), max_iter=30).fit(table)
+    assert distance(online.components_, components) < 0.15
+
+
+def test_point_loadings():
+    estimator = make("dm", Variational(loadings="point"), max_iter=60).fit(X)
+    assert distance(estimator.components_, COMPONENTS) < 0.15
+    assert estimator.components_sd_ is None
+
+
+def test_loadings_of_words_that_were_never_seen():
+    """Draws of a group that are all too small for floats are normalised in logs, not lost."""
+    groups = [0, 0, 0, 1, 1, 1]
+    corpus = Corpus(np.array([[4, 2, 0, 0, 0, 0]]), groups=groups)
+    prior = LoadingsPrior.of(1e-4, corpus.layout)
+    model = MODELS.find("dm").prepare(3, corpus)
+    run = Run(corpus, model, Gibbs(), prior, seed=5)
+    n_lost = 0
+    for cycle in range(20):
+        run.advance(cycle + 1, progress=False)
+        counts, seed = run.params.loading_counts, run.seed
+        logs = twins.draw_log_loadings(counts, prior.gamma, seed, cycle + 1)
+        expected = softmax(logs.reshape(2, 3, 3), axis=1).reshape(6, 3)
+        n_lost += logs[3:].max(axis=0).min() < -708
+        np.testing.assert_allclose(run.params.loadings, expected, rtol=1e-9, atol=1e-300)
+    assert n_lost > 5
+
+
+def test_tempered_plsi():
+    plain = PLSI(3, max_iter=40, tol=0.0, random_state=0).fit(X)
+    tempered = PLSI(
+        3, algorithm=MaximumLikelihood(tau=0.8), max_iter=40, tol=0.0, random_state=0
+    ).fit(X)
+    assert np.isfinite(tempered.components_).all()
+    np.testing.assert_allclose(tempered.components_.sum(axis=1), 1.0)
+    np.testing.assert_allclose(tempered.proportions_.sum(axis=1), 1.0)
+    assert not np.allclose(plain.components_, tempered.components_)
+    assert np.isfinite(tempered.score(X))
+
+
+def test_tempered_plsi_finds_its_temperature():
+    algorithm = MaximumLikelihood(tau="auto", eta=0.8)
+    estimator = PLSI(6, algorithm=algorithm, max_iter=2000, random_state=0).fit(X[:60])
+    assert estimator.n_iter_ < 2000
+    assert estimator.converged_
+    assert "perplexity" in estimator.stop_reason_
+    assert estimator.component_counts_.shape == (60, 6)  # those held out as well
+    np.testing.assert_allclose(estimator.component_counts_.sum(axis=1), X[:60].sum(axis=1))
+    np.testing.assert_allclose(estimator.proportions_.sum(axis=1), 1.0)
+    assert np.isfinite(estimator.score(X[60:]))
+
+
+@pytest.mark.parametrize(("model", "algorithm"), CELLS)
+def test_planted_components_are_found(model, algorithm):
+    if algorithm.whole_counts:
+        algorithm = replace(algorithm, burn_in=100, n_draws=20, thin=1)
+    best = min(
+        distance(make(model, algorithm, max_iter=None, random_state=seed).fit(X).components_,
+                 COMPONENTS)
+        for seed in range(2)
+    )  # fmt: skip
+    assert best < 0.15
+
+
+def test_fit_in_one_call():
+    corpus = Corpus(X)
+    model = MODELS.find("dm").prepare(3, corpus)
+    result = fit(
+        corpus, model, Variational(), LoadingsPrior.of(0.5, corpus.layout), max_iter=8, seed=0
+    )
+    estimator = make("dm", Variational()).fit(X)
+    assert result.loadings.T.tobytes() == estimator.components_.tobytes()
+    assert result.scores.tobytes() == estimator.scores_.tobytes()
+    assert result.n_cycles == estimator.n_iter_
+
+
+def test_a_chain_that_forgets_answers_with_its_latter_part():
+    """Draws are dropped at doublings of the burn-in, but not near the end."""
+    algorithm = Collapsed(burn_in=2, n_draws=30, thin=1, forget=True)
+    counted = []
+
+    def after_cycle(run):
+        counted.append(0 if run.averages is None else run.averages.n_draws)
+
+    DCA(2, algorithm=algorithm, random_state=0, progress=False, callback=after_cycle).fit(X)
+    # 32 cycles; the draws of cycles 4, 8 and 16 are the first again, that of cycle 32 is not
+    expected = [0, 0, 1, *range(1, 5), *range(1, 9), *range(1, 18)]
+    assert counted == expected
