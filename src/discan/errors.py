@@ -1,11 +1,102 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Say what went wrong, in classes a caller can catch."""
+"""Errors that a caller can catch, with the argument at fault and the remedy as fields."""
 
-__all__ = ["DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"]
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+__all__ = [
+    "DiscanError",
+    "InputError",
+    "LimitError",
+    "ModelFileError",
+    "StorageError",
+    "alternatives",
+    "python_setting",
+    "shown",
+]
+
+Setting = Callable[..., str]
+_NOT_GIVEN: Any = object()
+
+
+def shown(value: Any) -> str:
+    """Return the ``repr`` of a value in one short line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def python_setting(name: str, *values: Any) -> str:
+    """Word an argument and its values as Python does: ``format='lines' or 'jsonl'``."""
+    return f"{name}={alternatives('...' if value is ... else shown(value) for value in values)}"
+
+
+def alternatives(texts: Iterable[str]) -> str:
+    """Join texts as a sentence does: "a, b or c"."""
+    *others, last = texts
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 class DiscanError(Exception):
-    """Every error that discan raises on purpose."""
+    """Every error that discan raises on purpose.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, and where. With an ``argument``, its first ``{}`` stands for
+        ``argument=value``.
+    argument : str, optional
+        The argument at fault.
+    value : optional
+        What was given for it.
+    use : mapping, optional
+        What to use instead: {argument: value or tuple of values}; ``...`` stands for any value.
+    remedy : str, optional
+        What to do otherwise, in words.
+
+    Examples
+    --------
+    >>> str(InputError("{} is not known", argument="format", value="x", use={"format": ("csv",)}))
+    "format='x' is not known; use one of 'csv'"
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        argument: str | None = None,
+        value: Any = _NOT_GIVEN,
+        use: Mapping[str, Any] | None = None,
+        remedy: str = "",
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.argument = argument
+        self.value = None if value is _NOT_GIVEN else value
+        self.use = dict(use or {})
+        self.remedy = remedy
+
+    def worded(self, setting: Setting) -> str:
+        """Return the message; ``setting(name, *values)`` words an argument and its values."""
+        text = self.problem
+        if self.argument is not None:
+            text = text.replace("{}", setting(self.argument, self.value), 1)
+        advice = ", or ".join(part for part in (self.remedy, self._instead(setting)) if part)
+        return f"{text}; {advice}" if advice else text
+
+    def _instead(self, setting: Setting) -> str:
+        """Word what to use instead."""
+        if not self.use:
+            return ""
+        if set(self.use) == {self.argument}:
+            return f"use one of {', '.join(map(repr, self.use[self.argument]))}"
+        pairs = [(name, v if isinstance(v, tuple) else (v,)) for name, v in self.use.items()]
+        return "use " + ", or ".join(setting(name, *values) for name, values in pairs)
+
+    def __str__(self) -> str:
+        """Return the message, arguments worded as Python does."""
+        return self.worded(python_setting)
 
 
 class InputError(DiscanError, ValueError):

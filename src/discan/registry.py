@@ -32,6 +32,11 @@ class Registry(Generic[T]):
         """Iterate over the classes, in the order they were registered."""
         return iter(dict.fromkeys(self._classes.values()))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names that ``find`` knows, full and short."""
+        return tuple(self._classes)
+
     def find(self, choice: Any) -> T:
         """Return an instance for a name, a class or an instance."""
         if isinstance(choice, str) and choice.lower() in self._classes:
@@ -41,8 +46,9 @@ class Registry(Generic[T]):
                 return cls()
             if isinstance(choice, cls):
                 return choice
-        known = ", ".join(repr(name) for name in self._classes)
-        raise InputError(f"{self.kind}={choice!r} is not known; use one of {known}")
+        raise InputError(
+            "{} is not known", argument=self.kind, value=choice, use={self.kind: self.names}
+        )
 
 
 def import_all(package: str, path: Iterable[str]) -> None:

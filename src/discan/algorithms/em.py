@@ -15,12 +15,12 @@ from discan.algorithms.expectation import Expectation, ScoreState
 from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
 from discan.engines import Engine
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.kernels.variational import log_peaks
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.typing import Array
-from discan.validation import number, shown
+from discan.validation import number
 
 __all__ = ["MAP", "MaximumLikelihood"]
 

@@ -23,7 +23,7 @@ from discan.algorithms.starts import checked_components
 from discan.data.corpus import Corpus, Layout
 from discan.data.storage import locked
 from discan.engines.threads import Threads, n_threads
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.estimators.frames import frame
 from discan.fitting.checkpoint import RunFolder, restore_from
 from discan.fitting.hidden_groups import (
@@ -44,7 +44,7 @@ from discan.fitting.run import Run
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
-from discan.validation import number, shown, vector, whole
+from discan.validation import number, vector, whole
 
 __all__ = ["DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
 

@@ -11,9 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from discan.data.corpus import Corpus, Layout
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.typing import Array
-from discan.validation import shown
 
 __all__ = [
     "Filled", "columns_of", "fill", "find_group", "hide_group", "like", "predict", "usual_totals",

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.typing import Array
-from discan.validation import number, shown
+from discan.validation import number
 
 __all__ = [
     "FLAT",

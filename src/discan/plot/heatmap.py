@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.plot.inputs import Components, components_of
 from discan.plot.membership_squares import PERCENT_BAR
 from discan.plot.theme import SHADES, TITLE_HEIGHT, axis, figure, label, text_width
 from discan.typing import Array
-from discan.validation import shown, whole
+from discan.validation import whole
 
 __all__ = ["distinctive_groups", "heatmap"]
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from discan.data.corpus import Layout
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.typing import Array
-from discan.validation import shown
 
 __all__ = ["Components", "Documents", "components_of", "documents_of", "is_estimator", "labels"]
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.typing import Array
-from discan.validation import shown
 
 __all__ = ["by_main_component", "main_components", "ordered"]
 
