@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 from typing import Any
 
@@ -16,15 +15,23 @@ _HOMES = {
         "MaximumLikelihood",
         "Variational",
     ),
-    "discan.estimators.classifier": ("DCAClassifier",),
     "discan.data.corpus": ("Corpus",),
-    "discan.fitting.checkpoint": ("resume",),
-    "discan.fitting.modelfile": ("load",),
     "discan.readers": ("read",),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
-    "discan.estimators": ("DCA", "LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"),
-    "discan.estimators.features": ("DCAFeatures",),
+    "discan.estimators": (
+        "DCA",
+        "LDA",
+        "MPCA",
+        "NMF",
+        "PLSI",
+        "ConditionalGaP",
+        "DCAClassifier",
+        "DCAFeatures",
+        "GaP",
+        "load",
+        "resume",
+    ),
     "discan.models.hyperparameters": ("Hyperprior",),
     "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
 }
@@ -38,32 +45,13 @@ __version__ = "0.1.0.dev0"
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for, so that the import stays light."""
     if name in _PARTS:
-        return _load(f"discan.{name}")
+        return importlib.import_module(f"discan.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'discan' has no attribute {name!r}")
-    value = getattr(_load(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__, *_PARTS]
-
-
-def _load(module: str) -> Any:
-    """Import a module while the garbage collector rests.
-
-    What is imported stays: walks through it, again and again as it grows, find nothing and take an
-    eighth of the time to a first fit. To freeze and unfreeze puts it into the oldest generation,
-    where those walks would have brought it. What others froze or turned off is left as it is.
-    """
-    rests = gc.isenabled() and not gc.get_freeze_count()
-    if rests:
-        gc.disable()
-    try:
-        return importlib.import_module(module)
-    finally:
-        if rests:
-            gc.freeze()
-            gc.unfreeze()
-            gc.enable()

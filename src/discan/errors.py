@@ -89,7 +89,7 @@ class DiscanError(Exception):
         """Word what to use instead."""
         if not self.use:
             return ""
-        if set(self.use) == {self.argument}:
+        if self.argument is not None and set(self.use) == {self.argument}:
             return f"use one of {', '.join(map(repr, self.use[self.argument]))}"
         pairs = [(name, v if isinstance(v, tuple) else (v,)) for name, v in self.use.items()]
         return "use " + ", or ".join(setting(name, *values) for name, values in pairs)

@@ -1,28 +1,68 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Long strides for EM: every second pass begins ahead of where the last two led."""
+"""Extrapolation of EM: every second pass begins ahead of where the last two led."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from discan.algorithms.base import Clock, Params, Start, Stats
+from discan.algorithms.base import Clock, Params, Start, States, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
+from discan.algorithms.schedule import Schedule
+from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.kernels.variational import log_peaks
-from discan.models import ScoreTable
 from discan.typing import Array
 
-__all__ = ["Accelerated"]
+__all__ = ["Accelerated", "Strides", "Trail"]
 
-# No weight falls below this share of what EM gave it: a zero would be for ever.
+# No weight falls below this fraction of what EM gave it, because a zero would stay for ever.
 _FLOOR = 0.1
 _GROWTH = 4.0
 
 
-class Accelerated(Expectation):
+@dataclass
+class Trail(ScoreState):
+    """Scores of a block, where the last pass began (``old``) and what came before (``older``)."""
+
+    old: Array = field(kw_only=True)
+    older: Array = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Strides:
+    """Memory of the extrapolation.
+
+    Attributes
+    ----------
+    second : bool
+        Whether the next pass is the second of a pair.
+    retreats : bool
+        Whether the next pass begins again at the last result of EM.
+    stride, longest : float
+        Length of the next stride; 1 is none. The longest that is allowed.
+    begun : (J, K) array or None
+        Loadings where the next pass begins if it takes a stride, or where the present pair began.
+    reached : float
+        Objective where the last pass began, up to constants.
+    """
+
+    second: bool = False
+    retreats: bool = False
+    stride: float = 1.0
+    longest: float = 1.0
+    begun: Array | None = None
+    reached: float = -np.inf
+    # only during a visit: the last result of EM, and the loadings where the pass began
+    latest: Array | None = field(default=None, metadata={"transient": True})
+    departure: Array | None = field(default=None, metadata={"transient": True})
+
+
+@dataclass(frozen=True)
+class Accelerated(Wrapper):
     """EM with squared extrapolation (SQUAREM), in the basis of the proportions.
 
     From y two passes lead to x and x'. With the stride a = |x - y| / |(x' - x) - (x - y)| of the
@@ -31,104 +71,88 @@ class Accelerated(Expectation):
         (1 - a)^2 y + 2 a (1 - a) x + a^2 x',
 
     scores and loadings alike, which keeps all totals. The pass that begins there tells whether the
-    objective fell; then it is made again from x'. Parameters and scores are always those that a
-    pass of EM gave: the point ahead is a note to the next pass.
+    objective fell; if it did, the pass is made again from x'. Parameters and scores are always
+    those that a pass of EM gave; the point ahead is kept in the memory.
     """
 
-    def accelerates(self, params: Params) -> bool:
-        """Whether the objective of one pass may be held against that of the last."""
-        return not params.learn
+    wrapped: Expectation
 
-    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """As EM, with states and a memory of its own."""
+        schedule = super().plan(corpus, n_components, seed)
+        return replace(schedule, state_type=Trail, memory_type=Strides)
+
+    def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Begin with two plain passes."""
-        params = super().init_params(params, corpus, start, clock)
-        notes = {**params.notes, "second": False, "retreats": False, "stride": 1.0, "longest": 1.0}
-        return replace(params, notes=notes)
+        return replace(super().init(params, schedule, start, clock), memory=Strides())
 
     def init_state(
-        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
-    ) -> ScoreState:
-        """Leave room for the scores of the last two passes."""
-        state = super().init_state(params, table, block, start, clock)
-        if self.accelerates(params):
-            state.old, state.older = state.score_shape.copy(), state.score_shape.copy()
-        return state
+        self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
+    ) -> Trail:
+        """Keep the scores of the last two passes."""
+        state = super().init_state(params, block, start, clock, lane)
+        kept = {f.name: getattr(state, f.name) for f in fields(ScoreState)}
+        return Trail(**kept, old=state.score_shape.copy(), older=state.score_shape.copy())
 
-    def rehearse(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> None:
-        """Not before the point ahead is known."""
-        if state.old is None:
-            super().rehearse(params, table, block, state)
-
-    def step(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState, clock: Clock,
-        lane: Stats,
-    ) -> None:  # fmt: skip
-        """One pass of EM over the block, from the point ahead if there is one."""
-        if state.old is not None and state.older is not None:
-            new, notes = state.score_shape.copy(), params.notes
-            if notes["retreats"]:
-                state.score_shape[...] = state.older
-            elif notes["stride"] > 1.0:
-                ahead = _ahead(state.older, state.old, new, notes["stride"])
-                totals = np.maximum(ahead.sum(axis=1, keepdims=True), 1e-300)
-                state.score_shape[...] = ahead * (new.sum(axis=1, keepdims=True) / totals)
-            # the first pass of a pair keeps where to retreat to, the second where the pair began
-            if notes["second"]:
-                state.older[...] = state.old
-            elif not notes["retreats"]:
-                state.older[...] = new
-            state.old[...] = state.score_shape
-            super().rehearse(params, table, block, state)
-        super().step(params, table, block, state, clock, lane)
-
-    def overshot(self, params: Params, stats: Stats) -> bool:
-        """Whether the objective fell, and not for rounding alone."""
-        notes = params.notes
-        return bool(
-            notes.get("stride", 1.0) > 1.0 and not self._level(params, stats) >= notes["reached"]
-        )
-
-    def retreat(self, params: Params) -> Params:
-        """Go back to the last result of EM and think less of long strides."""
-        longest = max(1.0, params.notes["longest"] / _GROWTH)
-        notes = {**params.notes, "retreats": True, "stride": 1.0, "longest": longest}
-        return replace(params, notes=notes)
+    def prepare(
+        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
+    ) -> Params:
+        """Move scores and loadings to the point ahead, if there is one."""
+        memory: Strides = params.memory
+        engine.run(lambda block: _depart(states.get(block), memory), blocks)
+        departure = memory.begun if memory.stride > 1.0 else params.loadings
+        memory = replace(memory, latest=params.loadings, departure=departure)
+        ahead = replace(params, loadings=departure, memory=memory)
+        return super().prepare(ahead, blocks, states, clock, engine)
 
     def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+        self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine
     ) -> Params:
-        """Set the loadings from the expected counts; after a second pass, look ahead."""
-        after = super().update(params, stats, share, clock, engine)
-        if not self.accelerates(params):
-            return after
-        departure = self._departure(params)
-        notes = {**params.notes, "retreats": False, "stride": 1.0}
-        notes["reached"] = self._level(params, stats)
+        """Set the loadings from the expected counts; after a second pass, extrapolate.
+
+        If the objective fell, return to the last result of EM and ask for the pass again.
+        """
+        memory: Strides = params.memory
+        begun, departure, latest = memory.begun, memory.departure, memory.latest
+        assert departure is not None
+        level = stats.objective
+        if params.prior.gamma.any():
+            level += float(log_peaks(departure, params.prior.gamma))
+        memory = replace(memory, latest=None, departure=None)
+        if memory.stride > 1.0 and not level >= memory.reached:
+            longest = max(1.0, memory.longest / _GROWTH)
+            memory = replace(memory, retreats=True, stride=1.0, longest=longest)
+            return replace(params, loadings=latest, memory=memory, repeat=True)
+        after = super().update(params, stats, fraction, clock, engine)
+        memory = replace(memory, retreats=False, stride=1.0, reached=level)
         loadings = np.asarray(after.loadings)
-        if notes["second"]:
-            notes |= _stride(params.notes["begun"], departure, loadings, notes["longest"])
-            if notes["stride"] > 1.0:
-                ahead = _ahead(notes["begun"], departure, loadings, notes["stride"])
-                notes["begun"] = params.prior.normalise(ahead)
+        if memory.second:
+            assert begun is not None
+            stride, longest = _stride(begun, departure, loadings, memory.longest)
+            memory = replace(memory, stride=stride, longest=longest)
+            if stride > 1.0:
+                begun = params.prior.normalise(_ahead(begun, departure, loadings, stride))
         else:
-            notes["begun"] = departure
-        notes["second"] = not notes["second"]
-        return replace(after, notes=notes)
+            begun = departure
+        memory = replace(memory, begun=begun, second=not memory.second)
+        return replace(after, memory=memory, repeat=False)
 
-    def pass_params(self, params: Params) -> Params:
-        """Begin a pass from the loadings ahead of the last result, if it is to take a stride."""
-        return replace(params, loadings=self._departure(params))
 
-    def _departure(self, params: Params) -> Array:
-        ahead = params.notes.get("stride", 1.0) > 1.0
-        return np.asarray(params.notes["begun"] if ahead else params.loadings)
-
-    def _level(self, params: Params, stats: Stats) -> float:
-        """Objective where the pass began, up to constants."""
-        gamma = params.prior.gamma
-        if not gamma.any():
-            return stats.objective
-        return stats.objective + float(log_peaks(self._departure(params), gamma))
+def _depart(state: Trail, memory: Strides) -> None:
+    """Move the scores of a block to where the next pass begins."""
+    new = state.score_shape.copy()
+    if memory.retreats:
+        state.score_shape[...] = state.older
+    elif memory.stride > 1.0:
+        ahead = _ahead(state.older, state.old, new, memory.stride)
+        totals = np.maximum(ahead.sum(axis=1, keepdims=True), 1e-300)
+        state.score_shape[...] = ahead * (new.sum(axis=1, keepdims=True) / totals)
+    # the first pass of a pair keeps where to retreat to, the second where the pair began
+    if memory.second:
+        state.older[...] = state.old
+    elif not memory.retreats:
+        state.older[...] = new
+    state.old[...] = state.score_shape
 
 
 def _ahead(begun: Array, old: Array, new: Array, stride: float) -> Array:
@@ -139,12 +163,12 @@ def _ahead(begun: Array, old: Array, new: Array, stride: float) -> Array:
     return np.asarray(np.maximum(ahead, _FLOOR * new, out=ahead))
 
 
-def _stride(begun: Array, old: Array, new: Array, longest: float) -> dict[str, float]:
+def _stride(begun: Array, old: Array, new: Array, longest: float) -> tuple[float, float]:
     """Length of the next stride, and of the longest that may follow it."""
     first = old - begun
     bend = new - old - first
     squares = float(np.vdot(first, first)), float(np.vdot(bend, bend))
     stride = float(np.sqrt(squares[0] / squares[1])) if squares[1] > 0.0 else 1.0
     if stride < longest:
-        return {"stride": max(1.0, stride), "longest": longest}
-    return {"stride": longest, "longest": longest * _GROWTH}
+        return max(1.0, stride), longest
+    return longest, longest * _GROWTH

@@ -1,47 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an algorithm must say: how to start, one step on a block, how to update, what to report."""
+"""The contract of an algorithm, and the values that it works on.
+
+A fit is a sequence of *visits*. Each visit runs ``step`` on the blocks of a round, in lanes; each
+lane adds up its statistics, in the order of its blocks, and finishes them. Lanes are merged in
+order, and ``update`` turns the sum into new parameters. After the last round of a cycle ``finish``
+updates the hyperparameters and reports the objective.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
-from discan.engines import Engine, Threads
+from discan.engines import Engine
+from discan.errors import DiscanError
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
 from discan.registry import Registry
 from discan.typing import Array
 
-__all__ = ["ALGORITHMS", "Algorithm", "Clock", "Params", "Plan", "Posterior", "Start", "Stats"]
+__all__ = [
+    "ALGORITHMS", "Algorithm", "Clock", "Cycle", "Params", "Posterior", "Start", "States", "Stats",
+    "without_priors",
+]  # fmt: skip
 
 DEFAULT = Hyperprior()
-MAX_LANES = 8
-LANE_BYTES = 2**30  # all lanes together
 PIECE_BYTES = 2**18
 
 
 class Clock(NamedTuple):
-    """Names the random streams of one cycle."""
+    """Names the random streams of one cycle; the start of a fit is cycle -1."""
 
     seed: np.uint64
     cycle: int
-
-
-class Plan(NamedTuple):
-    """How many cycles, how many of them before the first draw, and cycles between draws.
-
-    ``thin`` = 0: there are no draws, the last state is the answer.
-    """
-
-    n_cycles: int
-    burn_in: int = 0
-    thin: int = 0
 
 
 class Start(NamedTuple):
@@ -53,9 +51,13 @@ class Start(NamedTuple):
     loading_counts: Array | None = None
     scores: Array | None = None
 
+    def scores_of(self, block: Block) -> Array | None:
+        """Scores of a block's documents, (n, K)."""
+        return None if self.scores is None else self.scores[block.start : block.stop]
+
 
 class Posterior(NamedTuple):
-    """What is known of the documents: means of c, l, l^2 and P(l = 0), each (I, K)."""
+    """Posterior means of a set of documents: of c, l, l^2 and 1(l = 0), each (I, K)."""
 
     component_counts: Array
     scores: Array
@@ -63,39 +65,70 @@ class Posterior(NamedTuple):
     absent: Array
 
 
+class States(Protocol):
+    """The states of all blocks, in memory or elsewhere."""
+
+    def get(self, block: Block) -> Any:
+        """Return the state of a block."""
+        ...
+
+    def put(self, block: Block, state: Any) -> None:
+        """Keep the state of a block."""
+        ...
+
+
 @dataclass(frozen=True)
 class Params:
-    """All that is shared by the documents.
+    """All that the documents share.
 
     Attributes
     ----------
     model, prior
         With the current hyperparameters.
+    exposure_levels : (T,) array
+        Distinct total exposures of the documents.
+    table : ScoreTable
+        The model at these levels; it follows from the two.
+    learn : frozenset of str
+        Hyperparameters to learn.
+    hyperprior : Hyperprior
+        Their prior, for the algorithms that draw them.
     loadings : (J, K) array or None
-        What the kernels read: theta, or exp E[log theta], or theta^tau.
+        What the kernels read: theta, or exp E[log theta].
     loading_shape : (J, K) array or None
         Parameters of Dirichlet loadings.
     loading_counts : (J, K) array or None
         Expected or drawn counts.
     totals : (G, K) array or None
-        ``loading_counts`` summed inside each group, where they are kept in step.
-    learn : frozenset of str
-        Hyperparameters to learn.
-    hyperprior : Hyperprior
-        Their prior, for the algorithms that draw them.
-    notes : dict
-        What an algorithm keeps for itself between cycles.
+        ``loading_counts`` summed inside each group, where an algorithm keeps them.
+    power : float
+        Exponent of the responsibilities; below 1 for tempering.
+    memory : dataclass or None
+        What the algorithm remembers from visit to visit, of a type of its own.
+    repeat : bool
+        Whether the round must be run again, from these parameters.
     """
 
     model: Model
     prior: LoadingsPrior
+    exposure_levels: Array
+    table: ScoreTable
     learn: frozenset[str] = frozenset()
     hyperprior: Hyperprior = DEFAULT
     loadings: Array | None = None
     loading_shape: Array | None = None
     loading_counts: Array | None = None
     totals: Array | None = None
-    notes: dict[str, Any] = field(default_factory=dict)
+    power: float = 1.0
+    memory: Any = None
+    repeat: bool = False
+
+    @classmethod
+    def of(
+        cls, model: Model, prior: LoadingsPrior, exposure_levels: Array, **others: Any
+    ) -> Params:
+        """Make parameters of a model at the given exposure levels (T,)."""
+        return cls(model, prior, exposure_levels, model.score_table(exposure_levels), **others)
 
     @property
     def n_components(self) -> int:
@@ -112,36 +145,74 @@ class Params:
         """Whether a hyperparameter of the scores is learnt."""
         return bool(self.learn & set(self.model.hyperparameters))
 
+    @property
+    def mean_loadings(self) -> Array:
+        """Point estimate, or mean of Dirichlet loadings, (J, K) in double precision."""
+        if self.loading_shape is not None:
+            return self.prior.normalise(self.loading_shape)
+        return self.prior.normalise(np.asarray(self.loadings, dtype=np.float64))
+
+    def with_model(self, model: Model) -> Params:
+        """Return the parameters with other hyperparameters of the scores."""
+        return replace(self, model=model, table=model.score_table(self.exposure_levels))
+
+    def at(self, exposure_levels: Array) -> Params:
+        """Return the parameters for documents of other exposure levels (T,)."""
+        table = self.model.score_table(exposure_levels)
+        return replace(self, exposure_levels=exposure_levels, table=table)
+
 
 @dataclass
 class Stats:
-    """What a set of blocks adds up to; ``+`` merges two sets.
+    """Statistics of a set of blocks.
 
-    ``loading_sums`` (J, K) are the expected loading counts, before they are multiplied by the
-    loadings unless scores can be absent. ``room`` is an array that they may be made in.
+    Attributes
+    ----------
+    objective, log_likelihood : float
+    n_documents : int
+    loading_sums : (J, K) array or None
+        Expected loading counts; until ``finished``, divided by ``divisor`` if there is one.
+    divisor : (J, K) array or None
+    scores : sums of score statistics, or None
+    moves : list of tuples of arrays
+        Tokens that changed their component: words, old and new components, change of the totals.
+    buffer : (J, K) array or None
+        Memory in which ``loading_sums`` may be made.
     """
 
     objective: float = 0.0
     log_likelihood: float = 0.0
     n_documents: int = 0
     loading_sums: Array | None = None
+    divisor: Array | None = None
     scores: ExpectedScores | AugmentedScores | None = None
     moves: list[tuple[Array, ...]] = field(default_factory=list)
-    room: Array | None = None
+    buffer: Array | None = None
 
-    def sums_like(self, matrix: Array) -> Array:
-        """Return ``loading_sums``; if there are none yet, zeros of the kind of a (J, K) matrix."""
+    def sums(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return ``loading_sums``; if there are none yet, zeros of this shape and type."""
         if self.loading_sums is None:
-            room, self.room = self.room, None
-            if room is None or (room.shape, room.dtype) != (matrix.shape, matrix.dtype):
-                room = np.empty_like(matrix)
-            room.fill(0)
-            self.loading_sums = room
+            buffer, self.buffer = self.buffer, None
+            if buffer is None or (buffer.shape, buffer.dtype) != (shape, dtype):
+                buffer = np.empty(shape, dtype)
+            buffer.fill(0)
+            self.loading_sums = buffer
         return self.loading_sums
 
-    def __add__(self, other: Stats) -> Stats:
-        """Merge; the arrays of the left side are reused."""
-        return Stats.merged([self, other], Threads(1))
+    def add_scores(self, sums: Any) -> None:
+        """Add sums of score statistics."""
+        self.scores = sums if self.scores is None else self.scores + sums
+
+    def finished(self) -> Self:
+        """Finish the sums of a lane, so that what leaves the lane is a statistic."""
+        if self.loading_sums is not None and self.divisor is not None:
+            self.loading_sums *= self.divisor
+        self.divisor = None
+        return self
+
+    def without_counts(self) -> Stats:
+        """Return what a cycle needs of the statistics of a round."""
+        return Stats(self.objective, self.log_likelihood, self.n_documents, scores=self.scores)
 
     @classmethod
     def merged(cls, parts: Sequence[Stats], engine: Engine) -> Stats:
@@ -159,9 +230,129 @@ class Stats:
             sum(part.log_likelihood for part in parts),
             sum(part.n_documents for part in parts),
             sums[0] if sums else None,
+            None,
             reduce(_sum, [part.scores for part in parts]),
             [move for part in parts for move in part.moves],
         )
+
+
+class Cycle(NamedTuple):
+    """The end of a cycle: new parameters, the objective, and why the fit is over if it is."""
+
+    params: Params
+    objective: float
+    reason: str | None = None
+
+
+class Algorithm(ABC):
+    """A way to estimate: a frozen bundle of options, and ten verbs.
+
+    ``refusal`` and ``plan`` come before a fit; ``init`` and ``init_state`` start it;
+    ``prepare``, ``step`` and ``update`` make a visit, ``finish`` ends a cycle; ``read`` and
+    ``infer`` answer questions. ``init_state``, ``step``, ``read`` and ``infer`` work on one block.
+
+    Class attributes
+    ----------------
+    name, short : str
+        Names in registries, files and on the command line.
+    whole_counts : bool
+        Whether tokens are drawn, so that counts must be whole numbers.
+    uses_prior : bool
+        Whether the priors matter.
+    monotone : bool
+        Whether the objective never falls.
+    documents_per_component : int
+        Number of documents that a component starts from.
+    """
+
+    name: ClassVar[str]
+    short: ClassVar[str]
+    whole_counts: ClassVar[bool] = False
+    uses_prior: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    documents_per_component: ClassVar[int] = 20
+
+    # ---- before a fit ----
+
+    def refusal(
+        self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
+    ) -> DiscanError | None:
+        """Return why the model, or the corpus, cannot be fitted, and what to use instead.
+
+        None means that they can.
+        """
+        return None
+
+    @abstractmethod
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """Decide everything about the fit that depends on the data alone."""
+
+    # ---- start ----
+
+    @abstractmethod
+    def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
+        """Return the first parameters."""
+
+    @abstractmethod
+    def init_state(
+        self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
+    ) -> Any:
+        """Return the first state of a block; what it adds to the lane goes to ``update``."""
+
+    # ---- a visit ----
+
+    def prepare(
+        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
+    ) -> Params:
+        """Return the parameters that a visit of these blocks reads.
+
+        The states of the blocks may change here too, where that adds to no statistic.
+        """
+        return params
+
+    @abstractmethod
+    def step(self, params: Params, block: Block, state: Any, clock: Clock, lane: Stats) -> None:
+        """Update the state of one block and add its statistics to the lane."""
+
+    @abstractmethod
+    def update(
+        self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine
+    ) -> Params:
+        """Return new parameters after a visit of this fraction of the documents.
+
+        The parameters are those that ``prepare`` returned. ``repeat`` asks for the visit to be made
+        again, once.
+        """
+
+    @abstractmethod
+    def finish(
+        self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
+        engine: Engine,
+    ) -> Cycle:  # fmt: skip
+        """End a cycle: report its objective, constants included, and learn hyperparameters.
+
+        ``before`` are the parameters at its beginning, ``params`` those after its last update.
+        """
+
+    # ---- answers ----
+
+    @abstractmethod
+    def read(self, params: Params, block: Block, state: Any) -> Posterior:
+        """Return the posterior means of a block's documents, given its state."""
+
+    @abstractmethod
+    def infer(self, params: Params, block: Block, seed: np.uint64) -> Posterior:
+        """Return the posterior means of new documents, given the loadings."""
+
+
+ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
+
+
+def without_priors(model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:
+    """Return the model and the prior as maximum likelihood sees them: flat."""
+    flat = model.flat()
+    assert flat is not None, "an algorithm without priors refuses models that need theirs"
+    return flat, replace(prior, gamma=np.zeros_like(prior.gamma))
 
 
 def _pieces(matrix: Array) -> list[slice]:
@@ -172,166 +363,3 @@ def _pieces(matrix: Array) -> list[slice]:
 
 def _sum(a: Any, b: Any) -> Any:
     return b if a is None else a if b is None else a + b
-
-
-class Algorithm(ABC):
-    """A way to estimate: a frozen bundle of options.
-
-    Class attributes: ``name``, ``short`` name; ``whole_counts``, whether it needs whole
-    numbers; ``uses_prior``, whether the priors matter to it; ``monotone``, whether its objective
-    never falls; ``documents_a_component``, how many documents a component starts from.
-    """
-
-    name: ClassVar[str]
-    short: ClassVar[str]
-    whole_counts: ClassVar[bool] = False
-    uses_prior: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
-    documents_a_component: ClassVar[int] = 20
-    max_iter: ClassVar[int] = 200
-
-    # ---- doors ----
-
-    def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
-        """Say in a sentence why this cell makes no sense and what to use; None if it does."""
-        return None
-
-    def check(self, corpus: Corpus) -> None:
-        """Raise an error if this corpus cannot be used."""
-        return None
-
-    def default_init(self, model: Model) -> str:
-        """Where to start when nothing is said."""
-        return "random"
-
-    def opening(self, corpus: Corpus) -> Algorithm | None:
-        """The first pass of a start from documents, if it is not to be by MAP."""
-        return None
-
-    def prepare(self, model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:
-        """Return the model and the prior as this algorithm sees them."""
-        return model, prior
-
-    def training_documents(self, corpus: Corpus, seed: np.uint64) -> Array | None:
-        """Choose the documents to learn from, if the algorithm needs the rest to watch itself."""
-        return None
-
-    def plan(self, max_iter: int | None) -> Plan:
-        """Lay out the cycles."""
-        return Plan(n_cycles=self.max_iter if max_iter is None else max_iter)
-
-    def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
-        """Cut a cycle into rounds; the parameters are updated after each."""
-        return [corpus.blocks]
-
-    def n_visits(self) -> int:
-        """Count how often a round is gone over before the next one."""
-        return 1
-
-    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
-        """Count the partial sums: a function of the data alone, never of the threads."""
-        return max(1, min(MAX_LANES, LANE_BYTES // (8 * corpus.n_words * n_components)))
-
-    def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
-        """Estimate the memory of a fit: states, lanes, averages."""
-        lanes = self.n_lanes(corpus, n_components)
-        return 8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words)
-
-    # ---- a cycle ----
-
-    @abstractmethod
-    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
-        """Give the first parameters their loadings."""
-
-    @abstractmethod
-    def init_state(
-        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
-    ) -> Any:
-        """Make the first state of a block's documents."""
-
-    def init_states(
-        self, params: Params, table: ScoreTable, blocks: Sequence[Block], start: Start,
-        clock: Clock, engine: Engine,
-    ) -> list[Any]:  # fmt: skip
-        """Make the first states of all blocks, on any threads."""
-        return engine.run(lambda block: self.init_state(params, table, block, start, clock), blocks)
-
-    def join(self, params: Params, corpus: Corpus, states: Sequence[Any], clock: Clock) -> Params:
-        """Bring the first parameters in line with the first states of all blocks."""
-        return params
-
-    def begin_round(self, params: Params, table: ScoreTable, engine: Engine) -> None:
-        """Work out what all blocks of the round will read."""
-        return None
-
-    def rehearse(self, params: Params, table: ScoreTable, block: Block, state: Any) -> None:
-        """Do what comes before a block's step and adds to nothing: any thread may."""
-        return None
-
-    @abstractmethod
-    def step(
-        self, params: Params, table: ScoreTable, block: Block, state: Any, clock: Clock, lane: Stats
-    ) -> None:
-        """Work through a block: change its state, add to the lane. The only heavy call."""
-
-    def overshot(self, params: Params, stats: Stats) -> bool:
-        """Whether a round began too far ahead and must be made again, from ``retreat``."""
-        return False
-
-    def retreat(self, params: Params) -> Params:
-        """Return the parameters from which a round that overshot is made again."""
-        return params
-
-    @abstractmethod
-    def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
-    ) -> Params:
-        """Update the loadings after a round that saw this share of the documents."""
-
-    def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
-        """Update the hyperparameters after a cycle."""
-        return params
-
-    def watch(self, params: Params, held_out: Corpus) -> Params:
-        """Take the documents that are not learnt from."""
-        return params
-
-    @property
-    def stops_itself(self) -> bool:
-        """Whether ``finished`` decides when the fit is over, rather than the objective."""
-        return False
-
-    def finished(self, params: Params) -> str | None:
-        """Say why the fit is over, if it is."""
-        return None
-
-    # ---- answers ----
-
-    @abstractmethod
-    def objective(
-        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
-    ) -> float:
-        """Objective of the cycle, constants included."""
-
-    @abstractmethod
-    def read(self, params: Params, table: ScoreTable, block: Block, state: Any) -> Posterior:
-        """Report what the state says of the block's documents."""
-
-    def start_scores(self, params: Params, table: ScoreTable, block: Block, state: Any) -> Array:
-        """Scores of the block's documents for another run to start from, (n, K), any scale."""
-        return self.read(params, table, block, state).scores
-
-    @abstractmethod
-    def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
-        """Report what the loadings, held fixed, say of new documents."""
-
-    @abstractmethod
-    def mean_loadings(self, params: Params) -> Array:
-        """Point estimate or posterior mean of the loadings, (J, K)."""
-
-    def settings(self, corpus: Corpus) -> dict[str, Any]:
-        """What was decided for this corpus and should be on record."""
-        return {}
-
-
-ALGORITHMS: Registry[Algorithm] = Registry("algorithm")

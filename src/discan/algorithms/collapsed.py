@@ -1,45 +1,75 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collapsed (Rao-Blackwellised) Gibbs sampling, exact or by frozen blocks (spec 4.6)."""
+"""Collapsed (Rao-Blackwellised) Gibbs sampling, exact or by frozen blocks (theory 4.6)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, States, Stats
 from discan.algorithms.sampling import Sampler
+from discan.algorithms.schedule import Schedule
+from discan.algorithms.word_index import WordIndex
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine, pieces
-from discan.errors import LimitError
+from discan.errors import DiscanError, LimitError
 from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
 from discan.kernels.frozen import (
     frozen_sweep,
-    index_words,
     listed_sweep,
     move_counts,
     move_totals,
     round_tables,
 )
 from discan.kernels.simd.lanes import LANES
-from discan.kernels.simd.memory import aligned
-from discan.models import Model, ScoreTable
+from discan.models import Model
 from discan.typing import Array
 from discan.validation import one_of, whole
 
-__all__ = ["Collapsed"]
+__all__ = ["BLOCKED_FROM", "Assignments", "Collapsed", "Sweep"]
 
 # From this many tokens on the default is the blocked schedule.
 BLOCKED_FROM = 200_000
-BLOCKS_A_ROUND = 8
+BLOCKS_PER_ROUND = 8
 ROUNDS = 8
-# From this many components on lists of those that a word has tokens in are shorter than rows. They
-# are made before every round, so there are fewer.
+# From this many components on, lists of those that a word has tokens in are shorter than rows. The
+# lists are made before every round, so there are fewer rounds.
 LISTED_FROM = 200
 LISTED_ROUNDS = 4
 MOST_TOKENS = 2**30
+
+
+@dataclass
+class Assignments:
+    """The component of every token of a block."""
+
+    assignments: Array
+
+    def counts(self, block: Block, n_components: int) -> Array:
+        """Component counts of the block's documents in the present draw, (n, K)."""
+        counts = np.zeros((block.stop - block.start, n_components), dtype=np.int64)
+        document_counts(block.indptr, block.counts, self.assignments, counts)
+        return counts
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Memory of a chain.
+
+    Attributes
+    ----------
+    live : bool
+        Whether counts change within a sweep, as the exact schedule has it.
+    index, tables
+        Word lists and tables of the blocked schedule, made again for each visit.
+    """
+
+    live: bool = True
+    index: WordIndex | None = field(default=None, metadata={"transient": True})
+    tables: Any = field(default=None, metadata={"transient": True})
 
 
 @ALGORITHMS.register
@@ -49,18 +79,18 @@ class Collapsed(Sampler):
 
     Parameters
     ----------
-    burn_in, n_draws, thin, keep_draws
+    burn_in, n_draws, thin, keep_draws, forget
         As for every sampler.
     schedule : {"auto", "exact", "blocked"}
         "exact" is one sequential sweep, on one thread. "blocked" freezes the word counts within
-        each of ``n_rounds`` runs of documents (the token itself excluded) and brings them up to
-        date in between: an approximation, on any number of threads with the same draws. "auto" is
-        exact below 200,000 tokens. Which one ran is in the fit's settings.
+        each of ``n_rounds`` sets of documents (the token itself excluded) and updates them in
+        between: an approximation, with the same draws on any number of threads. "auto" is exact
+        below 200,000 tokens. The fit's settings record which one ran.
     n_rounds : int, optional
         Rounds of the blocked schedule: by default 8, or 4 if there are 200 components or more.
     start : {"random", "documents", "map"}
-        Where the chain starts unless ``init`` says so: at random needs the least memory, from
-        documents it is soon where a random start takes hundreds of sweeps to.
+        Start of the chain if ``init`` does not choose one. A random start needs the least memory;
+        a start from documents saves hundreds of sweeps.
     """
 
     schedule: str = "auto"
@@ -78,137 +108,138 @@ class Collapsed(Sampler):
             whole("n_rounds", self.n_rounds, 1)
         one_of("start", self.start, ("random", "documents", "map"))
 
-    def default_init(self, model: Model) -> str:
-        """Where the options say."""
-        return self.start
+    # ---- before a fit ----
 
-    def check(self, corpus: Corpus) -> None:
-        """A component is kept for every token."""
-        super().check(corpus)
-        if corpus.n_tokens > MOST_TOKENS:
-            raise LimitError(
-                f"{corpus.n_tokens:,} tokens are too many to keep a component for each; use "
-                "algorithm='gibbs' or 'variational', which split whole counts"
-            )
+    def refusal(
+        self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
+    ) -> DiscanError | None:
+        """Refuse more tokens than a component can be kept for."""
+        refusal = super().refusal(model, learn, corpus)
+        if refusal or corpus is None or corpus.n_tokens <= MOST_TOKENS:
+            return refusal
+        return LimitError(
+            f"{corpus.n_tokens:,} tokens are too many to keep a component for each",
+            use={"algorithm": ("gibbs", "variational")},
+        )
 
-    def _live(self, corpus: Corpus) -> bool:
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """Choose the exact or the blocked schedule, and say which.
+
+        The exact schedule has one lane, because it is sequential. The blocked one collects moves,
+        which need no partial sums, so lanes cost nothing.
+        """
+        exact = self.schedule == "exact"
         if self.schedule == "auto":
-            return corpus.n_tokens < BLOCKED_FROM
-        return self.schedule == "exact"
+            exact = corpus.n_tokens < BLOCKED_FROM
+        rounds = [corpus.blocks] if exact else self._rounds(corpus, n_components)
+        return Schedule(
+            corpus,
+            rounds,
+            lanes=1 if exact else corpus.n_documents,
+            bytes=self._bytes(corpus, n_components, rounds),
+            state_type=Assignments,
+            memory_type=Sweep,
+            start=self.start,
+            record={"schedule": "exact" if exact else "blocked"},
+            **self.chain(),
+        )
 
-    def settings(self, corpus: Corpus) -> dict[str, Any]:
-        """Record the schedule that ran."""
-        return {"schedule": "exact" if self._live(corpus) else "blocked"}
-
-    def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
-        """One round of all blocks in order, or several of smaller blocks from all over."""
-        if self._live(corpus):
-            return [corpus.blocks]
+    def _rounds(self, corpus: Corpus, n_components: int) -> list[Sequence[Block]]:
+        """Several rounds of smaller blocks, each from all over the corpus."""
         n_rounds = self.n_rounds
         if n_rounds is None:
             n_rounds = LISTED_ROUNDS if n_components >= LISTED_FROM else ROUNDS
-        n_blocks = n_rounds * BLOCKS_A_ROUND
+        n_blocks = n_rounds * BLOCKS_PER_ROUND
         n_blocks *= max(1, -(-corpus.n_entries // (BLOCK_ENTRIES * n_blocks)))
         blocks = corpus.blocks_of(max(1, -(-corpus.n_entries // n_blocks)))
         parts = [blocks[start::n_rounds] for start in range(min(n_rounds, len(blocks)))]
-        # the largest first: whoever comes last has little left to do
+        # the largest first, so that the thread that finishes last has little left to do
         return [sorted(part, key=_n_tokens, reverse=True) for part in parts]
 
-    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
-        """One lane keeps the exact sweep in order; moves need no sums, so lanes cost nothing."""
-        return 1 if self._live(corpus) else corpus.n_documents
-
-    def bytes_needed(self, corpus: Corpus, n_components: int) -> int:
-        """Estimate the memory of a fit: assignments, moves, lists; counts, averages; a block."""
+    def _bytes(self, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[Block]]) -> int:
+        """Estimate the memory of assignments, moves, lists, counts, averages and a block."""
         n_tokens, size = int(corpus.n_tokens), n_components * corpus.n_words
         drawn = self.n_draws * n_tokens
-        documents = 10 * min(n_components * corpus.n_documents, drawn)
-        blocks = [block for part in self.rounds(corpus, n_components) for block in part]
-        documents += 16 * n_components * max((b.stop - b.start for b in blocks), default=0)
-        # the loadings of the start go before the means and variances come
+        longest = max(block.stop - block.start for part in rounds for block in part)
+        documents = 10 * min(n_components * corpus.n_documents, drawn) + 16 * n_components * longest
+        # the loadings of the start are freed before the means and variances are made
         averages = max(4 * size, min(8 * size, 10 * drawn))
         lists = 8 * (n_tokens + LANES * corpus.n_words)
         return 4 * n_tokens + lists + 6 * size + averages + documents
 
-    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
-        """Loadings of the start; all alike if none are given, then tokens fall at random."""
-        shape = (corpus.n_words, params.n_components)
-        counts = start.loading_counts
+    # ---- start ----
+
+    def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
+        """Take the loadings of the start; without one, all are equal and tokens fall at random."""
+        corpus, counts = schedule.corpus, start.loading_counts
         if counts is None:
+            shape = (corpus.n_words, params.n_components)
             loadings: Array = np.ones(shape, dtype=np.float32)
         else:
             loadings = params.prior.mean(counts)
-        notes = {"exposure_levels": corpus.exposure_levels, "live": int(self._live(corpus))}
-        return replace(params, loadings=loadings, notes=notes)
+        live = schedule.record["schedule"] == "exact"
+        large = corpus.word_totals.max(initial=0.0) >= 2**16
+        none = np.zeros((0, params.n_components), dtype=np.int32 if live or large else np.uint16)
+        return replace(params, loadings=loadings, loading_counts=none, memory=Sweep(live))
 
     def init_state(
-        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
-    ) -> Array:
+        self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
+    ) -> Assignments:
         """Draw the component of every token by the loadings and scores of the start."""
+        given, loadings = start.scores_of(block), np.asarray(params.loadings)
         shape = (block.stop - block.start, params.n_components)
-        scores = np.ones(shape) if start.scores is None else start.scores[block.start : block.stop]
+        scores = np.ones(shape) if given is None else given
         dtype = np.uint16 if params.n_components <= 2**16 else np.uint32
         assignments = np.empty(block.token_stop - block.token_start, dtype=dtype)
         assign(
-            block.indptr, block.words, block.counts, params.loadings, scores, assignments,
+            block.indptr, block.words, block.counts, loadings, scores, assignments,
             clock.seed, block.start,
         )  # fmt: skip
-        return assignments
+        sums = lane.sums(loadings.shape, np.asarray(params.loading_counts).dtype)
+        count_tokens(block.indptr, block.words, block.counts, assignments, sums)
+        return Assignments(assignments)
 
-    def join(self, params: Params, corpus: Corpus, states: Sequence[Array], clock: Clock) -> Params:
-        """Count the first assignments."""
-        shape = (corpus.n_words, params.n_components)
-        counts = np.zeros(shape, dtype=self._count_type(corpus))
-        rounds = self.rounds(corpus, params.n_components)
-        blocks = [block for part in rounds for block in part]
-        for block, assignments in zip(blocks, states, strict=True):
-            count_tokens(block.indptr, block.words, block.counts, assignments, counts)
-        totals = params.prior.layout.group_sums(counts)
-        notes = params.notes
-        if not self._live(corpus):
-            index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
-            notes = {**notes, "index": index}
-        return replace(params, loadings=None, loading_counts=counts, totals=totals, notes=notes)
+    # ---- a visit ----
 
-    def _count_type(self, corpus: Corpus) -> Any:
-        """Half the bytes, where no word has too many tokens."""
-        large = corpus.word_totals.max(initial=0.0) >= 2**16
-        return np.int32 if self._live(corpus) or large else np.uint16
-
-    def begin_round(self, params: Params, table: ScoreTable, engine: Engine) -> None:
+    def prepare(
+        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
+    ) -> Params:
         """Make the tables of the blocked schedule; list each word's components if K is large."""
-        index: WordIndex | None = params.notes.get("index")
-        if index is None:
-            return
+        memory: Sweep = params.memory
+        if memory.live:
+            return params
         counts = np.asarray(params.loading_counts)
-        params.notes["tables"] = round_tables(
-            *table, params.prior.totals, params.totals,
-            counts[:0] if index.listed else counts,  # lists have them all
+        index = memory.index
+        if index is None:
+            index = WordIndex.of(counts, listed=params.n_components >= LISTED_FROM)
+        tables = round_tables(
+            *params.table, params.prior.totals, params.totals,
+            counts[:0] if index.listed else counts,  # the lists have all counts
         )  # fmt: skip
         if index.listed:
             index.fill(params, engine)
+        return replace(params, memory=replace(memory, index=index, tables=tables))
 
     def step(
-        self, params: Params, table: ScoreTable, block: Block, state: Array, clock: Clock,
-        lane: Stats,
-    ) -> None:  # fmt: skip
+        self, params: Params, block: Block, state: Assignments, clock: Clock, lane: Stats
+    ) -> None:
         """Redraw every token of the block."""
-        prior, totals = params.prior, np.asarray(params.totals)
+        prior, totals, memory = params.prior, np.asarray(params.totals), params.memory
         log_factor = np.empty(block.stop - block.start)
         head = (
-            block.indptr, block.words, block.counts, block.levels, *table,
+            block.indptr, block.words, block.counts, block.levels, *params.table,
             prior.layout.group_of_word, prior.gamma, prior.totals, totals,
             params.loading_counts,
         )  # fmt: skip
         tail = (log_factor, *clock, block.start)
-        if params.notes["live"]:
-            sweep(*head, state, *tail)
+        if memory.live:
+            sweep(*head, state.assignments, *tail)
         else:
-            index: WordIndex = params.notes["index"]
-            moves = _room(len(state), state.dtype)
-            redraw = listed_sweep if index.listed else frozen_sweep
-            given = params.notes["tables"]
-            n_moved = redraw(*head, *index.read, state, *moves, *tail, given=given)
+            moves = _buffers(state.assignments)
+            redraw = listed_sweep if memory.index.listed else frozen_sweep
+            n_moved = redraw(
+                *head, *memory.index.read, state.assignments, *moves, *tail, given=memory.tables
+            )
             words, old, new = (part[:n_moved] for part in moves)
             change = np.zeros(totals.shape, totals.dtype)
             move_totals(words, old, new, prior.layout.group_of_word, change)
@@ -216,100 +247,36 @@ class Collapsed(Sampler):
         lane.objective += float(log_factor.sum())
         lane.n_documents += block.stop - block.start
         if params.learns_scores:
-            self.augment(params, table, block, _counts(params, block, state), clock, lane)
+            self.augment(params, block, state.counts(block, params.n_components), clock, lane)
 
     def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+        self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine
     ) -> Params:
-        """Bring the counts up to date with the moves of the round."""
+        """Take the first counts, or apply the moves of the visit to them."""
+        if stats.loading_sums is not None:
+            totals = params.prior.layout.group_sums(stats.loading_sums)
+            return replace(params, loadings=None, loading_counts=stats.loading_sums, totals=totals)
 
         def move(piece: tuple[int, int]) -> None:
             for *moves, _ in stats.moves:
-                move_counts(*moves, *piece, params.loading_counts, params.notes["index"].touched)
+                move_counts(*moves, *piece, params.loading_counts, params.memory.index.touched)
 
-        if stats.moves:  # each piece looks at all moves, so there are no more than are needed
+        if stats.moves:  # each piece reads all moves, so there are no more than needed
             engine.run(move, pieces(params.prior.layout.n_words, engine.n_workers))
         totals = np.asarray(params.totals)
         for *_, change in stats.moves:
             totals += change
         return params
 
-    def read(self, params: Params, table: ScoreTable, block: Block, state: Array) -> Posterior:
-        """Counts and the conditional means of the scores given them."""
-        counts = _counts(params, block, state)
-        return Posterior(counts, *params.model.moments(counts, table.rows(block.levels)))
-
-
-@dataclass(frozen=True)
-class WordIndex:
-    """For each word, the components that it has tokens in; see ``kernels.frozen.index_words``.
-
-    Attributes
-    ----------
-    touched : (J,) array of bool
-        Words whose counts have changed since they were listed.
-    first, length : (J,) arrays
-        Where the list of each word begins; empty if there are no lists.
-    components, counts, shares : arrays
-        The lists.
-    """
-
-    touched: Array
-    first: Array
-    length: Array
-    components: Array
-    counts: Array
-    shares: Array
-
-    @classmethod
-    def of(cls, loading_counts: Array, listed: bool) -> WordIndex:
-        """Make room: a word can have tokens in no more components than it has tokens."""
-        n_words, n_components = loading_counts.shape
-        n_words = n_words if listed else 0
-        longest = np.minimum(loading_counts[:n_words].sum(axis=1, dtype=np.int64), n_components)
-        ends = np.cumsum((longest // LANES + 1) * LANES)
-        room = int(ends[-1]) if listed else 0
-        return cls(
-            np.ones(len(loading_counts), dtype=bool),
-            np.append(0, ends)[:n_words],
-            np.zeros(n_words, dtype=np.int32),
-            aligned((room,), np.uint16 if n_components <= 2**16 else np.uint32),
-            np.zeros(room, dtype=loading_counts.dtype),
-            aligned((room,), np.float32),
-        )
-
-    @property
-    def listed(self) -> bool:
-        """Whether there are lists."""
-        return len(self.first) > 0
-
-    @property
-    def read(self) -> tuple[Array, Array, Array, Array]:
-        """What a sweep reads."""
-        return self.first, self.length, self.components, self.shares
-
-    def fill(self, params: Params, engine: Engine) -> None:
-        """List the counts as they are."""
-        prior = params.prior
-
-        def index(piece: tuple[int, int]) -> None:
-            index_words(
-                params.loading_counts, *piece, params.totals, prior.layout.group_of_word,
-                prior.totals, self.touched, *self.read[:3], self.counts, self.shares,
-            )  # fmt: skip
-
-        engine.run(index, pieces(prior.layout.n_words))
-
 
 def _n_tokens(block: Block) -> int:
     return block.token_stop - block.token_start
 
 
-def _counts(params: Params, block: Block, assignments: Array) -> Array:
-    counts = np.zeros((block.stop - block.start, params.n_components), dtype=np.int64)
-    document_counts(block.indptr, block.counts, assignments, counts)
-    return counts
-
-
-def _room(n: int, dtype: Any) -> tuple[Array, Array, Array]:
-    return np.empty(n, dtype=np.int32), np.empty(n, dtype=dtype), np.empty(n, dtype=dtype)
+def _buffers(assignments: Array) -> tuple[Array, Array, Array]:
+    """Allocate words, old and new components of the moves of a block."""
+    return (
+        np.empty(len(assignments), dtype=np.int32),
+        np.empty_like(assignments),
+        np.empty_like(assignments),
+    )

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collapsed variational inference (CVB0): expected counts, each token split by all others."""
+"""Collapsed variational inference (CVB0): each token is split by the expected counts of all others.
+
+See theory 4.7.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.em import MAP
-from discan.algorithms.expectation import FOLD_IN_STEPS, ScoreState, block_lengths
+from discan.algorithms.expectation import (
+    FOLD_IN_STEPS,
+    FOLD_IN_TOLERANCE,
+    Blend,
+    ScoreState,
+    block_lengths,
+    even_batch,
+)
+from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, pieces
 from discan.kernels.cvb0 import (
@@ -20,30 +31,35 @@ from discan.kernels.cvb0 import (
     renew_counts,
     renew_loadings,
 )
-from discan.models import ScoreTable
 from discan.typing import Array
 from discan.validation import number
 
 __all__ = ["CollapsedVariational"]
 
-# The first pass updates the loadings this often, if each time it sees enough documents, and entries
-# for the words whose loadings are made anew.
+# Number of batches of the first pass, if each has enough documents, and enough entries per word
+# whose loadings are renewed.
 BATCHES = 128
-DOCUMENTS_A_BATCH = 100
-ENTRIES_A_WORD = 2
+DOCUMENTS_PER_BATCH = 100
+ENTRIES_PER_WORD = 2
+
+
+@dataclass(frozen=True)
+class Renewal(Blend):
+    """Memory of an online fit, and the cycle in which the array of loadings was made."""
+
+    cycle: int = -1
 
 
 @ALGORITHMS.register
 @dataclass(frozen=True)
 class CollapsedVariational(MAP):
-    """Collapsed variational Bayes of order zero: the collapsed sampler with shares for draws.
+    """Collapsed variational Bayes of order zero: the collapsed sampler without draws.
 
-    A token is split in proportion to what a collapsed Gibbs sweep would draw it by, with expected
-    counts for counts, and the token's own share left out of them (Asuncion et al., 2009). That
-    share is not kept from pass to pass, which would take a number for every non-zero count and
-    component, but worked out again from the scores and loadings. What a token says of itself is
-    what a point estimate comes to fit where tokens are few; without it components are as good as
-    averages over draws, many times sooner.
+    A token is split in proportion to the probabilities of a collapsed Gibbs sweep, with expected
+    counts for counts, and the token's own part left out of them (Asuncion et al., 2009). That part
+    is not kept from pass to pass, which would take a number per non-zero count and component, but
+    computed again from the scores and loadings. Point estimates overfit because each token counts
+    itself. Without that, components are as good as averages over draws, many times sooner.
 
     There is no bound. The objective is the log-likelihood of every token given all others; it may
     fall a little from one cycle to the next.
@@ -51,132 +67,135 @@ class CollapsedVariational(MAP):
     Parameters
     ----------
     stride : float
-        How many times as far as the plain step goes each cycle, at least 1 and less than 2.
+        Factor by which each cycle goes further than the plain step, at least 1 and less than 2.
     online, batch_entries, delay, decay, visits, inner
-        As for every algorithm by expectation.
+        As for ``MAP``.
     """
 
     stride: float = 1.8
 
     name = "collapsed-variational"
     short = "cvb0"
-    atoms = ", and expected counts are never zero"
+    atoms: ClassVar[str] = ", and expected counts are never zero"
+    memory_type = Renewal
     monotone = False
-    documents_a_component = 3
-    visits_a_lane = 6
+    documents_per_component = 3
+    entries_per_lane = 6
 
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
         number("stride", self.stride, "at least 1 and less than 2", 1.0, np.nextafter(2.0, 1.0))
 
-    def opening(self, corpus: Corpus) -> Self:
-        """One online pass of this algorithm, in larger steps the earlier."""
-        batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
-        entries = max(-(-corpus.n_entries // batches), ENTRIES_A_WORD * corpus.n_words)
-        return replace(
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """Start from one online pass of this algorithm, in larger steps at first."""
+        entries = even_batch(corpus, BATCHES, DOCUMENTS_PER_BATCH)
+        entries = max(entries, ENTRIES_PER_WORD * corpus.n_words)
+        first_pass = replace(
             self, online=True, batch_entries=entries, delay=0.0, decay=0.6, visits=1, inner=4
         )
+        return replace(super().plan(corpus, n_components, seed), first_pass=first_pass)
 
     @property
     def _stride(self) -> float:
-        """Long strides are for passes over everything."""
+        """Factor of the present fit: long strides are for passes over all documents."""
         return 1.0 if self.online else self.stride
 
-    # ---- a cycle ----
+    # ---- start ----
 
     def init_state(
-        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
+        self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
     ) -> ScoreState:
-        """As every algorithm by expectation, but scores are taken in the precision they have."""
-        if start.scores is None:
-            return super().init_state(params, table, block, start, clock)
-        scores = start.scores[block.start : block.stop]
+        """Split each document evenly or by the given scores, in the precision that they have."""
+        scores = start.scores_of(block)
+        if scores is None:
+            return super().init_state(params, block, start, clock, lane)
         lengths = block_lengths(block)[:, None]
         totals = np.maximum(scores.sum(axis=1, keepdims=True, dtype=np.float64), 1e-300)
         shape = scores * (lengths / totals).astype(scores.dtype)
-        shape += table.rows(block.levels).shape
+        shape += params.table.rows(block.levels).shape
         assert params.loadings is not None
         return ScoreState(shape.astype(params.loadings.dtype, copy=False))
 
-    def start_scores(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState
-    ) -> Array:
-        """The scores as they are: with many components a copy of them takes time."""
-        return np.divide(
-            state.score_shape, table.rows(block.levels).rate, dtype=state.score_shape.dtype,
-            casting="same_kind",
-        )  # fmt: skip
+    def start_scores(self, params: Params, block: Block, state: ScoreState) -> Array:
+        """Return the scores in their own precision: a copy of many components takes time."""
+        shape = state.score_shape
+        rate = params.table.rows(block.levels).rate
+        return np.divide(shape, rate, dtype=shape.dtype, casting="same_kind")
+
+    # ---- a visit ----
 
     def with_counts(self, params: Params, counts: Array) -> Params:
-        """As MAP, and keep the totals, which a token is taken out of."""
+        """Set point loadings, and the totals that a token is taken out of."""
         totals = params.prior.layout.group_sums(counts)
         return replace(super().with_counts(params, counts), totals=totals)
 
+    def _divisor(self, params: Params) -> None:
+        """Return None: the kernel's sums are expected counts."""
+
     def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+        self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine
     ) -> Params:
-        """Move the counts ahead of the new ones; of a batch's, only part of the way."""
+        """Move the counts beyond the new ones; with a batch, only part of the way."""
         new, counts, prior = stats.loading_sums, params.loading_counts, params.prior
         assert new is not None
         assert counts is not None
-        way, notes = self._stride, params.notes
-        if share < 1.0:
-            way, before, notes = self._blend(params)
-            counts = before if "before" not in notes else before.copy()
+        way, memory = self._stride, params.memory
+        if fraction < 1.0:
+            way, before, memory = self._blend(params)
+            counts = before if memory.before is None else before.copy()
         least = KEPT if way > 1.0 else 0.0  # only a long stride can go too far
         groups = prior.layout.group_of_word
         cut = pieces(len(counts))
         parts = np.zeros((len(cut), len(prior.totals), params.n_components))
-        # made anew once a cycle: what the last one ended with is a callback's, or the last fit's
+        # made once per cycle: a callback or an earlier fit may hold the array of the last cycle
         loadings = np.asarray(params.loadings)
-        if notes.get("cycle") != clock.cycle:
-            loadings, notes = np.empty_like(counts), {**notes, "cycle": clock.cycle}
+        if memory.cycle != clock.cycle:
+            loadings, memory = np.empty_like(counts), replace(memory, cycle=clock.cycle)
 
-        def go(piece: int) -> None:
+        def move(piece: int) -> None:
             words, sums = cut[piece], parts[piece]
-            renew_counts(new, 1.0 / share, way, least, groups, *words, counts, sums)
+            renew_counts(new, 1.0 / fraction, way, least, groups, *words, counts, sums)
 
         def normalise(words: tuple[int, int]) -> None:
             renew_loadings(counts, prior.gamma, groups, inverse, *words, loadings)
 
-        engine.run(go, range(len(cut)))
+        engine.run(move, range(len(cut)))
         totals = parts.sum(axis=0)
         inverse = _inverse(params, totals)
         engine.run(normalise, cut)
-        return replace(params, loadings=loadings, loading_counts=counts, totals=totals, notes=notes)
+        return replace(
+            params, loadings=loadings, loading_counts=counts, totals=totals, memory=memory
+        )
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
-        """As MAP, but a small expected count is a chance of one token, not a part of a token."""
+        """As MAP, but a small expected count is a probability of one token."""
         result = np.empty(counts.shape)
         count_tables(counts, levels, concentration, result)
         return result
 
-    def objective(
-        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
-    ) -> float:
+    def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood of every token given all others, where the cycle began."""
         return stats.objective
 
-    def _run(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState,
-        score_sums: Array | None, steps: int | None = None,
+    def _expect(
+        self, params: Params, block: Block, state: ScoreState, sums: Array | None,
+        steps: int | None = None,
     ) -> Array:  # fmt: skip
-        """Call the kernel: so many steps, the last with statistics if asked for, or to the end."""
-        collect = score_sums is not None
+        """Call the kernel for so many steps, or to convergence; the last step adds to ``sums``."""
         objective = np.empty(block.stop - block.start)
-        prior, loadings = params.prior, params.loadings
+        table, prior, loadings = params.table, params.prior, params.loadings
         assert loadings is not None
-        n_steps, tolerance, stride = FOLD_IN_STEPS, self.tolerance, self.stride
+        n_steps, tolerance, stride = FOLD_IN_STEPS, FOLD_IN_TOLERANCE, self.stride
         inverse = np.zeros((len(prior.totals), params.n_components), loadings.dtype)
-        if steps is not None:  # of documents that the loadings are of
+        if steps is not None:  # the loadings include these documents
             n_steps, tolerance, stride = steps, 0.0, self._stride
             inverse = _inverse(params, params.totals)
-        out = loadings[:0] if score_sums is None else score_sums
         expect_others(
             block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
             loadings, prior.layout.group_of_word, prior.gamma, prior.totals, inverse,
-            state.score_shape, out, objective, stride, n_steps, tolerance, collect,
+            state.score_shape, loadings[:0] if sums is None else sums, objective,
+            stride, n_steps, tolerance, sums is not None,
         )  # fmt: skip
         return objective
 

@@ -1,40 +1,49 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What maximum likelihood, MAP and variational share: expected splits, kept as score shapes."""
+"""Base of the deterministic algorithms: expected splits of counts, kept as score shapes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, Stats
+from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, States, Stats
+from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
 from discan.kernels.settling import settle
 from discan.kernels.variational import expect, expect_conditional
-from discan.models import Model, ScoreTable
 from discan.typing import Array
 from discan.validation import number, whole
 
-__all__ = ["Expectation", "ScoreState", "block_lengths"]
+__all__ = [
+    "FOLD_IN_STEPS",
+    "FOLD_IN_TOLERANCE",
+    "Blend",
+    "Expectation",
+    "OnlineOptions",
+    "ScoreState",
+    "block_lengths",
+    "even_batch",
+]
 
-# A fold-in stops when a step moves less than this share of a document's words.
+# A fold-in stops when a step moves less than this fraction of a document's words.
 FOLD_IN_TOLERANCE = 1e-7
 FOLD_IN_STEPS = 1000
-# From this many components on, most rest most of the time: steps leave them out, and so are cheap
-# enough to go on for longer.
+# From this many components on, most are inactive in most steps. Steps leave them out, and so are
+# cheap enough for a smaller tolerance.
 SETTLE_FROM = 16
 SETTLE_TOLERANCE = 1e-9
 SETTLE_STEPS = 10_000
-# From this many products of a count and a component on, point estimates work in single precision.
+# From this many products of a count and a component on, point estimates use single precision.
 SINGLE_FROM = 10_000_000
-# When online there are this many batches, if each has enough documents.
+# Number of batches of an online fit, if each has enough documents.
 BATCHES = 16
-DOCUMENTS_A_BATCH = 100
-# A batch is put together from this many places of the corpus, lest its order matter.
+DOCUMENTS_PER_BATCH = 100
+# A batch is put together from this many places of the corpus, so that its order does not matter.
 PLACES = 16
 
 
@@ -49,13 +58,27 @@ class ScoreState:
     absent: Array | None = None
     damping: Array | None = None
     component_counts: Array | None = None
-    old: Array | None = None  # where the last pass began, and what came before; see Accelerated
-    older: Array | None = None
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Memory of an online fit.
+
+    Attributes
+    ----------
+    updates : int
+        Number of visits so far.
+    before : (J, K) array or None
+        Expected counts before the first visit of the present batch; None between batches.
+    """
+
+    updates: int = 0
+    before: Array | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Expectation(Algorithm):
-    """Base of the deterministic algorithms; subclasses choose the link and the loadings.
+class OnlineOptions:
+    """Options of a fit that may be online.
 
     Parameters
     ----------
@@ -66,9 +89,9 @@ class Expectation(Algorithm):
     delay, decay : float
         Weight of batch t = 1, 2, ... against all before it when online, (delay + t)^-decay.
     visits : int
-        How often a batch is gone over while it is at hand when online, with new loadings each time.
+        Passes over a batch when online, with new loadings each time.
     inner : int, optional
-        Steps on a document each time it is visited: 1, or 2 when online.
+        Steps on a document per visit: 1, or 2 when online.
     """
 
     online: bool = False
@@ -77,11 +100,6 @@ class Expectation(Algorithm):
     decay: float = 0.7
     visits: int = 8
     inner: int | None = None
-
-    geometric_mean = False
-    tolerance = FOLD_IN_TOLERANCE
-    # visits of an entry for which another partial sum of J x K numbers is worth its cost, per word
-    visits_a_lane = 10
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -93,14 +111,34 @@ class Expectation(Algorithm):
         if self.inner is not None:
             whole("inner", self.inner, 1)
 
-    def default_init(self, model: Model) -> str:
-        """Documents say more of what goes together than chance; words say it in one pass."""
-        return "words" if self.online else "documents"
 
-    def rounds(self, corpus: Corpus, n_components: int) -> Sequence[Sequence[Block]]:
-        """One round, or one for each batch, its documents taken from all over the corpus."""
-        if not self.online:
-            return [corpus.blocks]
+@dataclass(frozen=True)
+class Expectation(OnlineOptions, Algorithm):
+    """Base of the deterministic algorithms; subclasses choose the link and the loadings."""
+
+    memory_type: ClassVar[Any] = Blend
+    geometric_mean: ClassVar[bool] = False
+    # visited entries per word from which on another partial sum of J x K numbers pays
+    entries_per_lane: ClassVar[int] = 10
+
+    # ---- before a fit ----
+
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """One round of all blocks, or a round per batch."""
+        lanes = self._lanes(corpus, n_components)
+        return Schedule(
+            corpus,
+            self._batches(corpus) if self.online else [corpus.blocks],
+            lanes=lanes,
+            bytes=8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words),
+            start="words" if self.online else "documents",
+            visits=self.visits if self.online else 1,
+            state_type=ScoreState,
+            memory_type=self.memory_type,
+        )
+
+    def _batches(self, corpus: Corpus) -> list[Sequence[Block]]:
+        """Batches of documents, each taken from all over the corpus."""
         entries = self._entries(corpus)
         pieces = corpus.blocks_of(max(1, min(entries // PLACES, BLOCK_ENTRIES)))
         n_batches = min(len(pieces), max(1, round(corpus.n_entries / entries)))
@@ -110,127 +148,119 @@ class Expectation(Algorithm):
         """Non-zeros in a batch."""
         if self.batch_entries is not None:
             return self.batch_entries
-        batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
-        return max(1, -(-corpus.n_entries // batches))
+        return even_batch(corpus, BATCHES, DOCUMENTS_PER_BATCH)
 
-    def n_visits(self) -> int:
-        """Go over a batch again while it is at hand; one of all documents comes again anyway."""
-        return self.visits if self.online else 1
-
-    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
-        """As many partial sums as the work on a round's entries makes up for."""
+    def _lanes(self, corpus: Corpus, n_components: int) -> int:
+        """Number of partial sums that the work on a round's entries pays for."""
         entries = corpus.n_entries
         if self.online:
             entries = min(self._entries(corpus), entries)
-        visits = entries * (1 + self.inner_steps()) // 2
-        worth = visits // (self.visits_a_lane * corpus.n_words)
-        lanes = max(1, min(worth, super().n_lanes(corpus, n_components)))
+        visited = entries * (1 + self._inner_steps()) // 2
+        worth = visited // (self.entries_per_lane * corpus.n_words)
+        lanes = max(1, min(worth, most_lanes(corpus, n_components)))
         return int(2 ** (lanes.bit_length() - 1))  # few threads share a power of two evenly
 
-    def inner_steps(self) -> int:
-        """One step a visit when the documents are seen again soon, more when online."""
+    def _inner_steps(self) -> int:
+        """Steps per visit: one if the documents are seen again soon, more when online."""
         if self.inner is not None:
             return self.inner
         return 2 if self.online else 1
 
-    def power(self, params: Params) -> float:
-        """Exponent of the responsibilities; below 1 for tempering."""
-        return 1.0
+    # ---- start ----
 
-    # ---- a cycle ----
-
-    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
-        """Start from given expected counts, or from word totals shaken up at random."""
-        counts = start.loading_counts
+    def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
+        """Start from the given expected counts, or from word totals times random noise."""
+        counts, corpus = start.loading_counts, schedule.corpus
         if counts is None:
             rng = np.random.Generator(np.random.Philox(key=int(clock.seed)))
             noise = rng.standard_exponential((corpus.n_words, params.n_components))
             counts = corpus.word_totals[:, None] / params.n_components * noise
-        return self.with_counts(params, counts.astype(self.precision(corpus, params)))
+        params = replace(params, memory=self.memory_type())
+        return self.with_counts(params, counts.astype(self._precision(corpus, params)))
 
-    def precision(self, corpus: Corpus, params: Params) -> Any:
-        """Number type of loadings and scores. Geometric means can be too small for single."""
+    def _precision(self, corpus: Corpus, params: Params) -> Any:
+        """Type of loadings and scores. Geometric means can be too small for single precision."""
         large = corpus.n_entries * params.n_components >= SINGLE_FROM
         return np.float32 if large and not self.geometric_mean else np.float64
 
     def init_state(
-        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
+        self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
     ) -> ScoreState:
-        """Spread each document evenly over the components, or by the given scores."""
-        return _even_state(params, table, block, start.scores)
+        """Split each document evenly over the components, or by the given scores."""
+        return _even_state(params, block, start.scores_of(block))
 
-    def rehearse(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> None:
+    def start_scores(self, params: Params, block: Block, state: ScoreState) -> Array:
+        """Scores of the block's documents for another fit to start from, (n, K), any scale."""
+        return self.read(params, block, state).scores
+
+    # ---- a visit ----
+
+    def prepare(
+        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
+    ) -> Params:
         """Take all inner steps but the last, which alone adds to the expected counts."""
-        steps = self.inner_steps() - 1
+        params = _tempered(params)
+        steps = self._inner_steps() - 1
         if steps > 0 and not params.can_be_absent:
-            self._run(self.pass_params(params), table, block, state, None, steps)
+            engine.run(lambda b: self._expect(params, b, states.get(b), None, steps), blocks)
+        return params
 
     def step(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState, clock: Clock,
-        lane: Stats,
-    ) -> None:  # fmt: skip
-        """Update the scores; collect expected loading counts and sums of scores."""
-        sums = lane.sums_like(np.asarray(params.loadings))
-        objective = self._run(self.pass_params(params), table, block, state, sums, 1)
+        self, params: Params, block: Block, state: ScoreState, clock: Clock, lane: Stats
+    ) -> None:
+        """Update the scores; add expected loading counts and sums of scores."""
+        loadings = np.asarray(params.loadings)
+        sums = lane.sums(loadings.shape, loadings.dtype)
+        objective = self._expect(params, block, state, sums, 1)
+        lane.divisor = self._divisor(params)
         lane.objective += float(objective.sum())
         lane.n_documents += block.stop - block.start
         if params.learns_scores:
-            scores = self.score_sums(params, table, block, state)
-            lane.scores = scores if lane.scores is None else lane.scores + scores
+            lane.add_scores(self.score_sums(params, block, state))
+
+    def _divisor(self, params: Params) -> Array | None:
+        """Return what the kernel's sums are still to be multiplied by."""
+        return None if params.can_be_absent else params.loadings
 
     def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
+        self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine
     ) -> Params:
         """Set the loadings from the expected counts, or blend them with those of the batch."""
-        counts = self._expected_counts(params, stats)
-        if not self.online or share >= 1.0:
-            return self.with_counts(params, counts)
-        weight, before, notes = self._blend(params)
-        counts *= weight / share
-        counts += (1.0 - weight) * before
-        return replace(self.with_counts(params, counts), notes=notes)
-
-    def _blend(self, params: Params) -> tuple[float, Array, dict[str, Any]]:
-        """Weight of the batch at hand, the counts of all before it, and the notes from now on.
-
-        A later visit of the batch takes the place of the earlier ones: they blend with the same
-        counts, which are noted until the last.
-        """
-        notes = dict(params.notes)
-        updates = notes.get("updates", 0)
-        batch, visit = divmod(updates, self.visits)
-        before = notes.pop("before", params.loading_counts)
-        notes["updates"] = updates + 1
-        if visit + 1 < self.visits:
-            notes["before"] = before
-        return (self.delay + 1.0 + batch) ** -self.decay, before, notes
-
-    def _expected_counts(self, params: Params, stats: Stats) -> Array:
-        """Expected counts of the round (J, K), made in place of the sums that they come from."""
         counts = stats.loading_sums
         assert counts is not None
-        if not params.can_be_absent:
-            counts *= self.pass_params(params).loadings
-        return counts
+        if not self.online or fraction >= 1.0:
+            return self.with_counts(params, counts)
+        weight, before, memory = self._blend(params)
+        counts *= weight / fraction
+        counts += (1.0 - weight) * before
+        return self.with_counts(replace(params, memory=memory), counts)
 
-    def pass_params(self, params: Params) -> Params:
-        """Return the parameters with the loadings that a pass over the documents reads."""
-        return params
+    def _blend(self, params: Params) -> tuple[float, Array, Any]:
+        """Weight of the present batch, the counts of all before it, and the new memory.
+
+        A later visit of a batch replaces the earlier ones: all blend with the same counts, which
+        are remembered until the last visit.
+        """
+        memory = params.memory
+        batch, visit = divmod(memory.updates, self.visits)
+        before = params.loading_counts if memory.before is None else memory.before
+        kept = before if visit + 1 < self.visits else None
+        memory = replace(memory, updates=memory.updates + 1, before=kept)
+        return (self.delay + 1.0 + batch) ** -self.decay, np.asarray(before), memory
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Return the parameters with point loadings theta proportional to gamma + counts."""
-        loadings = params.prior.mean(counts)
-        return replace(params, loadings=loadings, loading_counts=counts)
+        return replace(params, loadings=params.prior.mean(counts), loading_counts=counts)
 
     @abstractmethod
-    def score_sums(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> Any:
-        """Sum over the block's documents what ``finish`` needs of their scores."""
+    def score_sums(self, params: Params, block: Block, state: ScoreState) -> Any:
+        """Return the sums over the block's documents that the hyperparameters are learnt from."""
 
     # ---- answers ----
 
-    def read(self, params: Params, table: ScoreTable, block: Block, state: ScoreState) -> Posterior:
-        """Expected counts and scores under q."""
-        rows = table.rows(block.levels)
+    def read(self, params: Params, block: Block, state: ScoreState) -> Posterior:
+        """Return expected counts and scores under q."""
+        rows = params.table.rows(block.levels)
         shape = state.score_shape.astype(np.float64)
         counts, absent = state.component_counts, state.absent
         if counts is None:
@@ -239,50 +269,52 @@ class Expectation(Algorithm):
             absent = np.zeros_like(shape)
         return Posterior(np.maximum(counts, 0.0), *params.model.moments_of(shape, rows, absent))
 
-    def infer(self, params: Params, table: ScoreTable, block: Block, seed: np.uint64) -> Posterior:
-        """Fixed-point steps on each document to its own convergence, from an even start."""
-        state = _even_state(params, table, block)
-        self._run(params, table, block, state, None)
-        return self.read(params, table, block, state)
+    def infer(self, params: Params, block: Block, seed: np.uint64) -> Posterior:
+        """Iterate each document to its own convergence, from an even start."""
+        state = _even_state(params, block)
+        self._expect(_tempered(params), block, state, None)
+        return self.read(params, block, state)
 
-    def document_objective(self, params: Params, table: ScoreTable, block: Block) -> Array:
+    def document_objective(self, params: Params, block: Block) -> Array:
         """Objective of new documents at convergence, up to the model's constant, (n,)."""
-        return self._run(params, table, block, _even_state(params, table, block), None)
+        return self._expect(params, block, _even_state(params, block), None)
 
-    def mean_loadings(self, params: Params) -> Array:
-        """Point loadings are their own estimate."""
-        return params.prior.normalise(np.asarray(params.loadings, dtype=np.float64))
-
-    def _run(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState,
-        score_sums: Array | None, steps: int | None = None,
+    def _expect(
+        self, params: Params, block: Block, state: ScoreState, sums: Array | None,
+        steps: int | None = None,
     ) -> Array:  # fmt: skip
-        """Call the kernel: so many steps, the last with statistics if asked for, or to the end."""
-        collect = score_sums is not None
+        """Call the kernel for so many steps, or to convergence; the last step adds to ``sums``."""
+        collect = sums is not None
         objective = np.empty(block.stop - block.start)
-        assert params.loadings is not None
-        out = score_sums if score_sums is not None else np.empty_like(params.loadings[:0])
-        n_steps, tolerance = (FOLD_IN_STEPS, self.tolerance) if steps is None else (steps, 0.0)
+        table, loadings = params.table, params.loadings
+        assert loadings is not None
+        out = sums if sums is not None else np.empty_like(loadings[:0])
+        n_steps, tolerance = (FOLD_IN_STEPS, FOLD_IN_TOLERANCE) if steps is None else (steps, 0.0)
         head = (block.indptr, block.words, block.counts, block.levels)
         if params.can_be_absent:
             expect_conditional(
-                *head, *table, np.log(np.maximum(params.loadings, 1e-300)),
+                *head, *table, np.log(np.maximum(loadings, 1e-300)),
                 state.score_shape, state.absent, state.damping, state.component_counts,
                 out, objective, 5 if collect else FOLD_IN_STEPS, 1e-9, collect,
             )  # fmt: skip
-        else:
-            power = self.power(params)
-            if steps is None and power == 1.0 and params.n_components >= SETTLE_FROM:
-                settle(
-                    *head, table.shape, table.rate, params.loadings, state.score_shape,
-                    self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
-                )  # fmt: skip
-                n_steps = 1  # records the answer
-            expect(
-                *head, table.shape, table.rate, params.loadings, state.score_shape, out, objective,
-                self.geometric_mean, power, n_steps, tolerance, collect,
+            return objective
+        if steps is None and params.power == 1.0 and params.n_components >= SETTLE_FROM:
+            settle(
+                *head, table.shape, table.rate, loadings, state.score_shape,
+                self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
             )  # fmt: skip
+            n_steps = 1  # records the answer
+        expect(
+            *head, table.shape, table.rate, loadings, state.score_shape, out, objective,
+            self.geometric_mean, params.power, n_steps, tolerance, collect,
+        )  # fmt: skip
         return objective
+
+
+def even_batch(corpus: Corpus, most: int, documents: int) -> int:
+    """Non-zeros in a batch, of which there are at most ``most`` with enough documents each."""
+    batches = max(1, min(most, corpus.n_documents // documents))
+    return max(1, -(-corpus.n_entries // batches))
 
 
 def block_lengths(block: Block) -> Array:
@@ -295,17 +327,22 @@ def block_lengths(block: Block) -> Array:
     return np.asarray(lengths)
 
 
-def _even_state(
-    params: Params, table: ScoreTable, block: Block, scores: Array | None = None
-) -> ScoreState:
-    rows = table.rows(block.levels)
-    n_components = table.shape.shape[1]
+def _tempered(params: Params) -> Params:
+    """Return the parameters with the loadings raised to the power of the responsibilities."""
+    if params.power == 1.0:
+        return params
+    return replace(params, loadings=np.asarray(params.loadings) ** params.power)
+
+
+def _even_state(params: Params, block: Block, scores: Array | None = None) -> ScoreState:
+    rows = params.table.rows(block.levels)
+    n_components = params.n_components
     lengths = block_lengths(block)
-    shares: Array = np.full((len(lengths), n_components), 1.0 / n_components)
+    proportions: Array = np.full((len(lengths), n_components), 1.0 / n_components)
     if scores is not None:
-        chosen = scores[block.start : block.stop] + 1e-12
-        shares = chosen / chosen.sum(axis=1, keepdims=True)
-    shape = rows.shape + lengths[:, None] * shares
+        chosen = scores + 1e-12
+        proportions = chosen / chosen.sum(axis=1, keepdims=True)
+    shape = rows.shape + lengths[:, None] * proportions
     if params.can_be_absent:
         return ScoreState(shape, *np.zeros((3, *shape.shape)))
     assert params.loadings is not None

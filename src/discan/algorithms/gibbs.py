@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Direct Gibbs sampling of scores, splits and loadings (spec 4.5)."""
+"""Direct Gibbs sampling of scores, splits and loadings (theory 4.5)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, States, Stats
 from discan.algorithms.sampling import Sampler
+from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.kernels.gibbs import draw_loadings, draw_log_loadings, split, sweep
-from discan.models import ScoreTable
 from discan.typing import Array
 
-__all__ = ["Gibbs"]
+__all__ = ["Gibbs", "SplitState"]
 
-SMALL = 1e-8  # a largest draw above this leaves room for loadings down to 1e-300
-# From this many loadings on, they are kept in single precision: half as much to read for each word.
-# What is too small for it, below 1e-38, no word is drawn by: it has tokens, so a larger one, too.
+SMALL = 1e-8  # a largest draw above this allows loadings down to 1e-300
+# From this many loadings on, they are kept in single precision, which halves the bytes to read per
+# word. A loading too small for it, below 1e-38, is never drawn: a larger one has the word's tokens.
 SINGLE_FROM = 2**17
-# Entries for each word that another partial sum of J x K counts is worth its cost for.
-ENTRIES_A_LANE = 10
+# Entries per word from which on another partial sum of J x K counts pays.
+ENTRIES_PER_LANE = 10
 
 
 @dataclass
@@ -33,6 +33,10 @@ class SplitState:
 
     component_counts: Array
     scores: Array
+
+    def counts(self, block: Block, n_components: int) -> Array:
+        """Component counts of the block's documents in the present draw, (n, K)."""
+        return self.component_counts
 
 
 @ALGORITHMS.register
@@ -43,105 +47,95 @@ class Gibbs(Sampler):
     name = "gibbs"
     short = "direct"
 
-    def n_lanes(self, corpus: Corpus, n_components: int) -> int:
-        """As many partial sums as the work on the entries makes up for."""
-        worth = corpus.n_entries // (ENTRIES_A_LANE * corpus.n_words)
-        return max(1, min(worth, super().n_lanes(corpus, n_components)))
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """One round of all blocks, and as many partial sums as the work pays for."""
+        worth = corpus.n_entries // (ENTRIES_PER_LANE * corpus.n_words)
+        lanes = max(1, min(worth, most_lanes(corpus, n_components)))
+        return Schedule(
+            corpus,
+            [corpus.blocks],
+            lanes=lanes,
+            bytes=8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words),
+            state_type=SplitState,
+            **self.chain(),
+        )
 
-    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
-        """Loadings of the start; all alike if none are given, then tokens fall at random."""
+    def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
+        """Take the loadings of the start; without one, all are equal and tokens fall at random."""
+        corpus = schedule.corpus
         shape = (corpus.n_words, params.n_components)
         counts = start.loading_counts
         loadings = np.ones(shape) if counts is None else params.prior.mean(counts)
         loadings = loadings.astype(_precision(loadings), copy=False)
-        notes = {"exposure_levels": corpus.exposure_levels}
         fits = corpus.n_tokens < 2**31
-        counts = np.zeros(shape, dtype=np.int32 if fits else np.int64)
-        return replace(params, loadings=loadings, loading_counts=counts, notes=notes)
+        none = np.zeros((0, params.n_components), dtype=np.int32 if fits else np.int64)
+        return replace(params, loadings=loadings, loading_counts=none)
 
     def init_state(
-        self, params: Params, table: ScoreTable, block: Block, start: Start, clock: Clock
+        self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
     ) -> SplitState:
-        """Split every count by the loadings and scores of the start; add to the first counts."""
+        """Split every count by the loadings and scores of the start."""
         shape = (block.stop - block.start, params.n_components)
-        scores = np.ones(shape) if start.scores is None else start.scores[block.start : block.stop]
+        given = start.scores_of(block)
+        scores = np.ones(shape) if given is None else given
         component_counts = np.zeros(shape, dtype=np.int64)
         split(
             block.indptr, block.words, block.counts, params.loadings, scores, component_counts,
-            params.loading_counts, clock.seed, block.start,
+            _sums(params, lane), clock.seed, block.start,
         )  # fmt: skip
         return SplitState(component_counts, scores.copy())
 
-    def init_states(
-        self, params: Params, table: ScoreTable, blocks: Sequence[Block], start: Start,
-        clock: Clock, engine: Engine,
-    ) -> list[Any]:  # fmt: skip
-        """One after the other: they add to the same counts."""
-        return [self.init_state(params, table, block, start, clock) for block in blocks]
-
-    def join(
-        self, params: Params, corpus: Corpus, states: Sequence[SplitState], clock: Clock
+    def prepare(
+        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
     ) -> Params:
-        """Draw the first loadings given the first splits."""
-        return self._draw(self._with_counts(params, np.asarray(params.loading_counts)), clock)
-
-    def step(
-        self, params: Params, table: ScoreTable, block: Block, state: SplitState, clock: Clock,
-        lane: Stats,
-    ) -> None:  # fmt: skip
-        """Draw scores and splits of the block's documents."""
-        sums = lane.sums_like(np.asarray(params.loading_counts))
-        log_fit, log_factor = np.empty((2, block.stop - block.start))
-        sweep(
-            block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
-            state.component_counts, state.scores, sums, log_fit, log_factor,
-            *clock, block.start,
-        )  # fmt: skip
-        lengths = state.component_counts.sum(axis=1)
-        exposure = params.notes["exposure_levels"][block.levels]
-        log_fit += params.model.log_total(state.scores.sum(axis=1), lengths, exposure)
-        lane.objective += float(log_factor.sum())
-        lane.log_likelihood += float(log_fit.sum())
-        lane.n_documents += block.stop - block.start
-        self.augment(params, table, block, state.component_counts, clock, lane)
-
-    def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
-    ) -> Params:
-        """Take over the counts; the loadings are drawn after the hyperparameters."""
-        assert stats.loading_sums is not None
-        return self._with_counts(params, stats.loading_sums)
-
-    def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
-        """Draw the hyperparameters with the loadings integrated out, then the loadings."""
-        return self._draw(super().finish(params, stats, clock), clock)
-
-    def read(self, params: Params, table: ScoreTable, block: Block, state: SplitState) -> Posterior:
-        """Counts and the conditional means of the scores given them."""
-        rows = table.rows(block.levels)
-        counts = state.component_counts
-        return Posterior(counts, *params.model.moments(counts, rows))
-
-    def _with_counts(self, params: Params, counts: Array) -> Params:
-        totals = params.prior.layout.group_sums(counts)
-        return replace(params, loading_counts=counts, totals=totals)
-
-    def _draw(self, params: Params, clock: Clock) -> Params:
-        """Draw theta given the counts."""
+        """Draw the loadings given the counts."""
         counts, prior = params.loading_counts, params.prior
         assert counts is not None
         groups = prior.layout.group_of_word
         draws = np.empty(counts.shape, _precision(counts))
         tops = np.empty((prior.layout.n_groups, counts.shape[1]))
-        # cycle + 1: the draw before the first sweep has a stream of its own
-        draw_loadings(counts, prior.gamma, groups, draws, tops, clock.seed, clock.cycle + 1)
+        draw_loadings(counts, prior.gamma, groups, draws, tops, *clock)
         if tops.min() < SMALL:  # all of a group may be too small for anything but logs
             draws = draws.astype(np.float64)
-            draw_log_loadings(counts, prior.gamma, draws, clock.seed, clock.cycle + 1)
+            draw_log_loadings(counts, prior.gamma, draws, *clock)
             tops[:] = -np.inf
             np.maximum.at(tops, groups, draws)
             draws = np.exp(draws - tops[groups])
         return replace(params, loadings=prior.normalise(draws, out=draws))
+
+    def step(
+        self, params: Params, block: Block, state: SplitState, clock: Clock, lane: Stats
+    ) -> None:
+        """Draw scores and splits of the block's documents."""
+        log_fit, log_factor = np.empty((2, block.stop - block.start))
+        sweep(
+            block.indptr, block.words, block.counts, block.levels, *params.table, params.loadings,
+            state.component_counts, state.scores, _sums(params, lane), log_fit, log_factor,
+            *clock, block.start,
+        )  # fmt: skip
+        lengths = state.component_counts.sum(axis=1)
+        exposure = params.exposure_levels[block.levels]
+        log_fit += params.model.log_total(state.scores.sum(axis=1), lengths, exposure)
+        lane.objective += float(log_factor.sum())
+        lane.log_likelihood += float(log_fit.sum())
+        lane.n_documents += block.stop - block.start
+        if params.learns_scores:
+            self.augment(params, block, state.component_counts, clock, lane)
+
+    def update(
+        self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine
+    ) -> Params:
+        """Keep the counts; the next visit draws loadings from them."""
+        counts = stats.loading_sums
+        assert counts is not None
+        totals = params.prior.layout.group_sums(counts)
+        return replace(params, loading_counts=counts, totals=totals)
+
+
+def _sums(params: Params, lane: Stats) -> Array:
+    """Return the lane's loading counts, of the type of those so far."""
+    shape = np.asarray(params.loadings).shape
+    return lane.sums(shape, np.asarray(params.loading_counts).dtype)
 
 
 def _precision(loadings: Array) -> Any:

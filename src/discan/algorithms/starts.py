@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a fit starts: from documents, or from components that someone has."""
+"""Starts of a fit: from documents, or from given components."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms import MAP, Algorithm
-from discan.algorithms.base import Start
+from discan.algorithms.base import Algorithm, Start
+from discan.algorithms.em import MAP
+from discan.algorithms.expectation import Expectation, even_batch
+from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.models import LoadingsPrior
@@ -16,19 +18,18 @@ from discan.typing import Array
 
 __all__ = ["checked_components", "first_pass", "from_components", "from_documents"]
 
-# The first pass updates the loadings this often, if each time it sees enough documents.
+# Number of batches of the first pass, if each has enough documents.
 BATCHES = 8
-DOCUMENTS_A_BATCH = 100
-_POINT = MAP()
+DOCUMENTS_PER_BATCH = 100
 
 
 def from_documents(
-    corpus: Corpus, n_components: int, seed: int, most: int = Algorithm.documents_a_component
+    corpus: Corpus, n_components: int, seed: int, most: int = Algorithm.documents_per_component
 ) -> Start:
-    """Start each component from at most so many documents, half and half with all words.
+    """Start each component from at most so many documents, mixed half and half with all words.
 
-    What stands in one document goes together: from here the components part ways at once, where
-    from noise they take many cycles to, and end up more alike.
+    Words of one document belong together, so these components differ at once. From noise they
+    would take many cycles to differ, and would end up more alike.
     """
     rng = np.random.Generator(np.random.Philox(key=int(seed)))
     each = max(1, min(most, corpus.n_documents // n_components))
@@ -44,13 +45,12 @@ def from_documents(
     return Start(counts)
 
 
-def first_pass(corpus: Corpus, algorithm: Algorithm = _POINT) -> Algorithm:
-    """One pass over the documents that updates the loadings several times on the way."""
-    opening = algorithm.opening(corpus)
-    if opening is not None:
-        return opening
-    batches = max(1, min(BATCHES, corpus.n_documents // DOCUMENTS_A_BATCH))
-    entries = max(1, -(-corpus.n_entries // batches))
+def first_pass(schedule: Schedule) -> Expectation:
+    """Return the algorithm of one online pass over the documents: the schedule's own, or MAP."""
+    if schedule.first_pass is not None:
+        chosen: Expectation = schedule.first_pass
+        return chosen
+    entries = even_batch(schedule.corpus, BATCHES, DOCUMENTS_PER_BATCH)
     return MAP(online=True, batch_entries=entries, delay=0.0, decay=0.6, visits=1, inner=6)
 
 

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variational Bayes: a bound on the evidence, raised cycle by cycle (spec 4.2-4.4)."""
+"""Variational Bayes: a bound on the evidence that rises from cycle to cycle (theory 4.2-4.4)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Cycle, Params, States, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
+from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
+from discan.errors import DiscanError, InputError
 from discan.kernels.variational import loading_geometry, loading_penalty, log_peaks
-from discan.models import Model, ScoreTable
+from discan.models import Model
 from discan.models.hyperparameters import ExpectedScores
 from discan.typing import Array
 from discan.validation import one_of
@@ -31,7 +34,7 @@ class Variational(Expectation):
     loadings : {"dirichlet", "point"}
         A Dirichlet posterior of the loadings, or a point estimate (MAP in the log basis).
     online, batch_entries, delay, decay, visits, inner
-        As for every algorithm by expectation.
+        As for ``MAP``.
     """
 
     loadings: str = "dirichlet"
@@ -45,15 +48,33 @@ class Variational(Expectation):
         one_of("loadings", self.loadings, ("dirichlet", "point"))
         super().__post_init__()
 
-    def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
-        """Point loadings have no prior density to learn gamma from."""
+    def refusal(
+        self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
+    ) -> DiscanError | None:
+        """Refuse to learn gamma with point loadings, which have no prior density."""
         if "gamma" in learn and self.loadings == "point":
-            return "gamma cannot be learnt with point loadings; use loadings='dirichlet'"
+            return InputError(
+                "gamma cannot be learnt with point loadings; use loadings='dirichlet'"
+            )
         return None
 
-    def default_init(self, model: Model) -> str:
-        """A few cycles of MAP lead away from the poor optima that random starts end in."""
-        return super().default_init(model) if self.online else "map"
+    def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
+        """Start with a few cycles of MAP, because random starts end in poor optima."""
+        schedule = super().plan(corpus, n_components, seed)
+        return schedule if self.online else replace(schedule, start="map")
+
+    def prepare(
+        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
+    ) -> Params:
+        """Let documents read the means of the loadings in the first cycle of an online fit.
+
+        Geometric means are nearly zero where counts are small, as all counts are at first. They
+        would separate words from components for ever.
+        """
+        if self.online and clock.cycle <= 0:
+            mean = params.prior.mean(np.asarray(params.loading_counts))
+            params = replace(params, loadings=mean)
+        return super().prepare(params, blocks, states, clock, engine)
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Set q(Theta), or the point loadings, from expected counts."""
@@ -65,31 +86,9 @@ class Variational(Expectation):
         loading_geometry(shape, layout.group_of_word, layout.group_sums(shape), weights)
         return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
 
-    def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
-        """Begin an online fit with means."""
-        return self._opened(super().init_params(params, corpus, start, clock), clock)
-
-    def update(
-        self, params: Params, stats: Stats, share: float, clock: Clock, engine: Engine
-    ) -> Params:
-        """As every algorithm by expectation, but the first online cycle goes by means."""
-        return self._opened(super().update(params, stats, share, clock, engine), clock)
-
-    def _opened(self, params: Params, clock: Clock) -> Params:
-        """Let documents read the means of the loadings as long as an online fit knows little.
-
-        Geometric means are nearly nil where counts are few, as all are at first: they would part
-        words from components for good that the first batches happen not to bring together.
-        """
-        if not self.online or clock.cycle > 0:
-            return params
-        return replace(params, loadings=params.prior.mean(np.asarray(params.loading_counts)))
-
-    def score_sums(
-        self, params: Params, table: ScoreTable, block: Block, state: ScoreState
-    ) -> ExpectedScores:
+    def score_sums(self, params: Params, block: Block, state: ScoreState) -> ExpectedScores:
         """Sum E[log l] and E[l] over documents, weighted by presence."""
-        rows = table.rows(block.levels)
+        rows = params.table.rows(block.levels)
         a = state.score_shape
         present = np.ones_like(a) if state.absent is None else 1.0 - state.absent
         log_scores = digamma(a) - np.log(rows.rate)
@@ -102,39 +101,34 @@ class Variational(Expectation):
             len(a),
         )
 
-    def finish(self, params: Params, stats: Stats, clock: Clock) -> Params:
-        """M-steps (spec 5.1)."""
-        if self.online and clock.cycle == 0:
-            params = self.with_counts(params, np.asarray(params.loading_counts))
+    def finish(
+        self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
+        engine: Engine,
+    ) -> Cycle:  # fmt: skip
+        """Report the lower bound on log p(W), and make the M-steps (theory 5.1).
+
+        With point loadings, sum gamma log theta is added to the bound.
+        """
+        model, corpus = before.model, schedule.corpus
+        constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)
+        objective = stats.objective + float(constants.sum()) + _loading_term(before)
         if isinstance(stats.scores, ExpectedScores):
-            params = replace(params, model=params.model.maximise(params.learn, stats.scores))
+            params = params.with_model(params.model.maximise(params.learn, stats.scores))
         if "gamma" in params.learn:
             assert params.loadings is not None
             params = replace(params, prior=params.prior.maximise(np.log(params.loadings)))
-        return params
+        return Cycle(params, objective)
 
-    def objective(
-        self, before: Params, after: Params, stats: Stats, corpus: Corpus, engine: Engine
-    ) -> float:
-        """Lower bound on log p(W); with point loadings, plus sum gamma log theta."""
-        model = before.model
-        constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)
-        return stats.objective + float(constants.sum()) + self._loading_term(before)
 
-    def mean_loadings(self, params: Params) -> Array:
-        """Mean of q(Theta), or the point loadings."""
-        if params.loading_shape is None:
-            return super().mean_loadings(params)
-        return params.prior.normalise(params.loading_shape)
-
-    def _loading_term(self, params: Params) -> float:
-        prior = params.prior
-        if params.loading_shape is None:
-            return float(log_peaks(params.loadings, prior.gamma))
-        layout = prior.layout
-        totals = layout.group_sums(params.loading_shape)
-        return float(
-            loading_penalty(
-                params.loading_shape, layout.group_of_word, totals, prior.gamma, prior.totals
-            )
+def _loading_term(params: Params) -> float:
+    """Return the part of the objective that the loadings add."""
+    prior = params.prior
+    if params.loading_shape is None:
+        return float(log_peaks(params.loadings, prior.gamma))
+    layout = prior.layout
+    totals = layout.group_sums(params.loading_shape)
+    return float(
+        loading_penalty(
+            params.loading_shape, layout.group_of_word, totals, prior.gamma, prior.totals
         )
+    )

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from discan.data.corpus import Corpus, Layout
 from discan.errors import InputError
-from discan.estimators.meta import Wrapped, with_parameters_of_dca
+from discan.estimators.dca import DCA
+from discan.estimators.meta import MetaEstimator, with_parameters_of_dca
 from discan.models import MODELS
 from discan.typing import Array
 from discan.validation import whole
@@ -22,14 +23,14 @@ __all__ = ["DCAClassifier"]
 
 
 @with_parameters_of_dca(weight=1)
-class DCAClassifier(ClassifierMixin, Wrapped):
+class DCAClassifier(ClassifierMixin, MetaEstimator):
     """Classify documents by a discrete component analysis of their words and labels.
 
     The label of a training document is counted in a group of its own beside the words; a new
     document leaves that group empty, and its components predict it. Components explain words and
     labels together, so they are not made to tell the classes apart: where only the label matters,
     a classifier on top of ``DCAFeatures`` is often better; where the words are to be explained as
-    well, labels come along for free.
+    well, the labels cost nothing more.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ n_jobs, random_state, callback, progress
         y : (I,) labels
         """
         labels = _read_labels(type(self).__name__, y)
-        corpus = self._corpus(X, reset=True)
+        corpus = self.read(X, reset=True)
         weight = whole("weight", self.weight, 1)
         if len(labels) != corpus.n_documents:
             raise InputError(
@@ -98,7 +99,7 @@ n_jobs, random_state, callback, progress
         labelled = Corpus.assemble(
             indptr, words, counts, layout, self._exposures(corpus, weight), corpus.document_names
         )
-        self.dca_ = self._dca(groups=None, gamma=self._gamma(), init=self._init()).fit(labelled)
+        self.dca_ = self.make_dca(groups=None, gamma=self._gamma(), init=self._init()).fit(labelled)
         self._set_components()
         self.n_iter_ = self.dca_.n_iter_
         return self
@@ -106,8 +107,8 @@ n_jobs, random_state, callback, progress
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class for each document, (I, C)."""
         check_is_fitted(self, "dca_")
-        corpus = self._corpus(X, reset=False)
-        layout = self.dca_._layout
+        corpus = self.read(X, reset=False)
+        layout = self.dca_.fit_.layout
         unlabelled = Corpus.assemble(
             corpus.indptr, corpus.words, corpus.counts, layout, self._exposures(corpus, 1),
             corpus.document_names,
@@ -131,26 +132,29 @@ n_jobs, random_state, callback, progress
         self.components_ = self.dca_.components_[:, : self.n_features_in_]
         self.label_components_ = self.dca_.components_[:, self.n_features_in_ :]
 
-    def _facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
+        """Return what a file keeps besides the parameters and the DCA."""
         classes = self.classes_.tolist()
         text = all(isinstance(c, str) for c in classes)
         if not text and self.classes_.dtype.kind not in "biuf":
             raise InputError("only labels that are text or numbers can be saved; relabel y")
         return {
-            **super()._facts(),
+            **super().facts(),
             "classes": classes,
             "classes_dtype": self.classes_.dtype.str,
             "exposure": self._exposure,
         }
 
-    def _restore(self, facts: dict[str, Any]) -> None:
+    def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
+        """Become the estimator that was saved; the parameters are set already."""
         self.classes_ = np.array(facts["classes"], dtype=facts["classes_dtype"])
         self._exposure = facts["exposure"]
-        super()._restore(facts)
+        super().restore(dca, facts)
         self._set_components()
 
-    def _layout_of_words(self) -> Layout:
-        layout = super()._layout_of_words()
+    def layout_of_words(self) -> Layout:
+        """Return the columns of X among those of the DCA."""
+        layout = super().layout_of_words()
         n_words = layout.n_words - len(self.classes_)
         names, groups = layout.word_names, layout.group_names
         return Layout(

@@ -12,7 +12,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from discan.data.corpus import Corpus
-from discan.estimators.meta import Wrapped, with_parameters_of_dca
+from discan.estimators.dca import DCA
+from discan.estimators.meta import MetaEstimator, with_parameters_of_dca
 from discan.typing import Array
 from discan.validation import number
 
@@ -20,7 +21,7 @@ __all__ = ["DCAFeatures"]
 
 
 @with_parameters_of_dca(words=True, threshold=0.01)
-class DCAFeatures(TransformerMixin, Wrapped):
+class DCAFeatures(TransformerMixin, MetaEstimator):
     """Turn counts into tf-idf features of components, alone or beside those of the words.
 
     Each component generates a number of a document's words; the expected number is taken as the
@@ -60,8 +61,8 @@ n_jobs, random_state, callback, progress
         y : ignored
         """
         number("threshold", self.threshold, "a number, at least 0", 0.0, np.inf)
-        corpus = self._corpus(X, reset=True)
-        self.dca_ = self._dca(groups=None).fit(corpus)
+        corpus = self.read(X, reset=True)
+        self.dca_ = self.make_dca(groups=None).fit(corpus)
         self.n_iter_ = self.dca_.n_iter_
         tables = self._tables(corpus, self.dca_.component_counts_)
         self._weightings = [TfidfTransformer().fit(table) for table in tables]
@@ -71,7 +72,7 @@ n_jobs, random_state, callback, progress
     def transform(self, X: Any) -> Any:
         """Features of documents, sparse (I, J + K), or (I, K) without words."""
         check_is_fitted(self, "dca_")
-        corpus = self._corpus(X, reset=False)
+        corpus = self.read(X, reset=False)
         tables = self._tables(corpus, self.dca_.component_counts(corpus))
         weighted = [w.transform(t) for w, t in zip(self._weightings, tables, strict=True)]
         return _with_short_indices(sparse.hstack(weighted, format="csr"))
@@ -83,16 +84,18 @@ n_jobs, random_state, callback, progress
         components = [f"{prefix}{k}" for k in range(len(self.dca_.components_))]
         if not self.words:
             return np.array(components, dtype=object)
-        words = self._layout.word_names if input_features is None else None
+        words = self.layout_.word_names if input_features is None else None
         if words is None:
             words = _check_feature_names_in(self, input_features)
         return np.array([*words, *components], dtype=object)
 
-    def _facts(self) -> dict[str, Any]:
-        return {**super()._facts(), "idf": self.idf_}
+    def facts(self) -> dict[str, Any]:
+        """Return what a file keeps besides the parameters and the DCA."""
+        return {**super().facts(), "idf": self.idf_}
 
-    def _restore(self, facts: dict[str, Any]) -> None:
-        super()._restore(facts)
+    def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
+        """Become the estimator that was saved; the parameters are set already."""
+        super().restore(dca, facts)
         self.idf_ = facts["idf"]
         parts = np.split(self.idf_, [self.n_features_in_] if self.words else [])
         self._weightings = []

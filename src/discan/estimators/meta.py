@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What estimators that fit a DCA inside have in common: its parameters, and its door."""
+"""Base of the estimators that fit a DCA inside: its parameters, its input, its files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,31 @@ from sklearn.utils.validation import check_is_fitted
 
 from discan.data.corpus import Corpus, Layout
 from discan.estimators.dca import DCA
-from discan.fitting.modelfile import save
+from discan.estimators.input import check_layout, read_corpus
+from discan.fitting.modelfile import encode, encode_settings, write_fit
 
-__all__ = ["Wrapped", "with_parameters_of_dca"]
+__all__ = ["MetaEstimator", "with_parameters_of_dca"]
 
-# A run that could be taken up again is one of the DCA, without what is around it.
+# A run that could be continued is one of the DCA, without the estimator around it.
 _LEFT_OUT = ("warm_start", "checkpoint", "checkpoint_every")
 
 
-class Wrapped(BaseEstimator):
+class MetaEstimator(BaseEstimator):
     """An estimator with the parameters of DCA and some of its own; see the decorator below."""
 
     groups: Any
     dca_: DCA
+    layout_: Layout
 
-    def _corpus(self, X: Any, reset: bool) -> Corpus:
+    def read(self, X: Any, reset: bool) -> Corpus:
         """Make a checked corpus of X, as DCA does."""
-        return DCA._corpus(self, X, reset)
+        corpus = read_corpus(self, X, self.groups, reset)
+        if not reset:
+            return check_layout(self, corpus, self.layout_)
+        self.layout_ = corpus.layout
+        return corpus
 
-    def _dca(self, **changes: Any) -> DCA:
+    def make_dca(self, **changes: Any) -> DCA:
         """Make the DCA inside."""
         known = inspect.signature(DCA.__init__).parameters
         params = {k: v for k, v in self.get_params(deep=False).items() if k in known}
@@ -40,24 +46,33 @@ class Wrapped(BaseEstimator):
     def save(self, path: Any) -> None:
         """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
         check_is_fitted(self, "dca_")
-        save(self.dca_, path, outer=self)
+        header, arrays = self.dca_.file_header()
+        settings = {**self.get_params(deep=False), "random_state": self.dca_.settings_["seed"]}
+        facts = {name: encode(f"outer.{name}", v, arrays) for name, v in self.facts().items()}
+        outer = {
+            "class": type(self).__name__,
+            "settings": encode_settings("outer", settings, arrays),
+            "facts": facts,
+        }
+        write_fit(path, self.dca_.fit_, {**header, "outer": outer}, arrays)
 
-    def _facts(self) -> dict[str, Any]:
-        """What to save besides the parameters and the DCA."""
+    def facts(self) -> dict[str, Any]:
+        """Return what a file keeps besides the parameters and the DCA."""
         names = getattr(self, "feature_names_in_", None)
         return {"feature_names": None if names is None else [str(name) for name in names]}
 
-    def _restore(self, facts: dict[str, Any]) -> None:
-        """Take up what was saved; the DCA and the parameters are there already."""
-        self.n_iter_ = self.dca_.n_iter_
-        self._layout = self._layout_of_words()
-        self.n_features_in_ = self._layout.n_words
+    def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
+        """Become the estimator that was saved; the parameters are set already."""
+        self.dca_ = dca
+        self.n_iter_ = dca.n_iter_
+        self.layout_ = self.layout_of_words()
+        self.n_features_in_ = self.layout_.n_words
         if facts["feature_names"] is not None:
             self.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
 
-    def _layout_of_words(self) -> Layout:
-        """The columns of X in those of the DCA."""
-        return self.dca_._layout
+    def layout_of_words(self) -> Layout:
+        """Return the columns of X among those of the DCA."""
+        return self.dca_.fit_.layout
 
     def __sklearn_tags__(self) -> Any:
         """Counts, sparse or dense, never negative."""

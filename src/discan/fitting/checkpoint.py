@@ -1,30 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write a run down while it goes on, and take it up again after any end, with the same bits.
+"""Write a run to a folder while it advances, and continue it after any end with the same bits.
 
 A run folder holds ``corpus.discan``, ``settings.discan`` (the estimator's arguments) and
-``state.discan`` (the run at its last checkpoint); each is written all or nothing.
+``state.discan`` (the run at its last checkpoint). Each file is written all or nothing.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discan.algorithms.base import Params
+from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Corpus
 from discan.data.storage import read_file, write_file
 from discan.data.store import load_corpus, save_corpus
+from discan.engines import Engine
 from discan.errors import InputError, ModelFileError
-from discan.fitting.document_draws import Averages
-from discan.fitting.modelfile import decode_settings, encode_settings
-from discan.fitting.run import Run
+from discan.fitting.draws import DrawAverages
+from discan.fitting.run import Run, Task
+from discan.fitting.trace import Trace
+from discan.fitting.visit import MemoryStates
 from discan.typing import Array
 
-__all__ = ["RunFolder", "resume"]
+__all__ = ["RunFolder", "restored"]
 
 _PARAMS = ("loadings", "loading_shape", "loading_counts", "totals")
 
@@ -36,119 +39,135 @@ class RunFolder:
     path: Path
     every: int = 10
 
-    def begin(self, estimator: Any, corpus: Corpus, seed: int) -> None:
-        """Write down the data and the settings, before anything is computed."""
-        arrays: dict[str, Array] = {}
-        settings = encode_settings(estimator, arrays)
-        settings["random_state"] = seed
-        header = {"class": type(estimator).__name__, "settings": settings, "every": self.every}
+    @property
+    def has_settings(self) -> bool:
+        """Whether a run was begun here."""
+        return (self.path / "settings.discan").exists()
+
+    @property
+    def has_state(self) -> bool:
+        """Whether a run was written here."""
+        return (self.path / "state.discan").exists()
+
+    def begin(self, header: dict[str, Any], arrays: dict[str, Array], corpus: Corpus) -> None:
+        """Write the data and the settings, before anything is computed."""
         if self.has_state:
             raise InputError(
                 f"{self.path}: holds a run already; continue it with discan.resume, or choose "
                 "another folder"
             )
         save_corpus(corpus, self.path / "corpus.discan")
+        header = {**header, "every": self.every}
         write_file(self.path / "settings.discan", "settings", header, arrays)
 
+    def settings(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Read the settings."""
+        if not self.has_settings:
+            raise InputError(f"{self.path}: no run was begun here; begin one with checkpoint=...")
+        return read_file(self.path / "settings.discan", "settings")
+
+    def corpus(self) -> Corpus:
+        """Read the data."""
+        return load_corpus(self.path / "corpus.discan")
+
     def __call__(self, run: Run, last: bool) -> None:
-        """Write the run down if it is time to."""
+        """Write the run if it is time to."""
         if last or run.cycle % self.every == 0:
-            write_file(self.path / "state.discan", "state", *snapshot(run))
-
-    @property
-    def has_state(self) -> bool:
-        """Whether a run was written down here."""
-        return (self.path / "state.discan").exists()
+            write_file(self.path / "state.discan", "state", *_snapshot(run))
 
 
-def resume(folder: str | os.PathLike[str], **overrides: Any) -> Any:
-    """Take up the run of a folder and finish it; return the fitted estimator.
-
-    Parameters
-    ----------
-    folder : run folder
-    **overrides : n_jobs, progress, callback of the estimator
-    """
-    from discan import estimators
-
-    path = Path(folder)
-    if not (path / "settings.discan").exists():
-        raise InputError(f"{path}: no run was begun here; begin one with checkpoint=...")
-    header, arrays = read_file(path / "settings.discan", "settings")
-    if header["class"] not in estimators.__all__:
-        raise ModelFileError(f"{path}: unknown class {header['class']!r}")
-    settings = decode_settings(header["settings"], arrays)
-    estimator = getattr(estimators, header["class"])(**settings)
-    estimator.set_params(checkpoint=path, checkpoint_every=int(header["every"]), **overrides)
-    estimator._resuming = True
+def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
+    """Return the run of a folder at its last checkpoint; it must have one."""
+    header, arrays = read_file(folder.path / "state.discan", "state")
+    schedule = task.plan()
     try:
-        return estimator.fit(load_corpus(path / "corpus.discan"))
-    finally:
-        del estimator._resuming
-
-
-def restore_from(folder: RunFolder, run: Run) -> None:
-    """Bring a new run to where the folder's run was; at its beginning if it had no checkpoint."""
-    if folder.has_state:
-        restore(run, *read_file(folder.path / "state.discan", "state"))
-
-
-def snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Take all that a run needs to go on."""
-    params, averages = run.params, run.averages
-    arrays = {"gamma": params.prior.gamma, "trace": run.trace.table()}
-    arrays |= {f"model.{name}": value for name, value in params.model.values().items()}
-    for name in _PARAMS:
-        value = getattr(params, name)
-        if value is not None:
-            arrays[f"params.{name}"] = value
-    notes = {}
-    for name, value in params.notes.items():
-        if isinstance(value, np.ndarray):
-            arrays[f"note.{name}"] = value
-        elif value is None or isinstance(value, (bool, int, float, str)):
-            notes[name] = value
-    for index, state in run.states.items():
-        for name, value in _fields(state).items():
-            arrays[f"state.{index}.{name}"] = value
-    header = {
-        "cycle": run.cycle, "converged": run.converged, "notes": notes,
-        "n_draws": 0 if averages is None else averages.n_draws,
-    }  # fmt: skip
-    if averages is not None:
-        arrays |= averages.arrays()
-    return header, arrays
-
-
-def restore(run: Run, header: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Put a snapshot into a run that was begun with the same data and settings."""
-    try:
-        params = run.params
-        model = replace(
-            params.model,  # type: ignore[type-var]
-            **{name: arrays[f"model.{name}"] for name in params.model.hyperparameters},
-        )
-        notes = {**params.notes, **header["notes"]}
-        notes |= {name[5:]: value for name, value in arrays.items() if name.startswith("note.")}
-        values: dict[str, Any] = {name: arrays.get(f"params.{name}") for name in _PARAMS}
-        prior = replace(params.prior, gamma=arrays["gamma"])
-        run.params = replace(params, model=model, prior=prior, notes=notes, **values)
-        for index, state in run.states.items():
-            for name, value in _fields(state).items():
-                value[...] = arrays[f"state.{index}.{name}"]
-        for row in arrays["trace"]:
-            run.trace.add(*map(float, row))
+        notes = header["notes"]
+        params = _params(task, schedule, notes, arrays)
+        run = Run(task, schedule, params, _states(schedule, arrays), engine)
+        run.trace = Trace.of(arrays["trace"])
         run.cycle, run.converged = int(header["cycle"]), bool(header["converged"])
+        run.over = notes.get("over")
         if header["n_draws"]:
-            run.averages = Averages(run.training, run.blocks, run.params, keep_draws=False)
-            run.averages.restore(int(header["n_draws"]), run.params, arrays)
-        run.refresh()
+            run.draws = DrawAverages(schedule, params)
+            run.draws.restore(int(header["n_draws"]), params, arrays)
+        return run
     except (KeyError, ValueError, TypeError) as error:
         raise ModelFileError(f"the checkpoint does not fit the run ({error!r})") from None
 
 
-def _fields(state: Any) -> dict[str, Array]:
-    if isinstance(state, np.ndarray):
-        return {"all": state}
-    values = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+def _snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return everything that a run needs to continue."""
+    params, draws = run.params, run.draws
+    arrays = {"gamma": params.prior.gamma, "trace": run.trace.table()}
+    arrays |= {f"model.{name}": value for name, value in params.model.values().items()}
+    arrays |= {f"params.{name}": value for name, value in _arrays(params, _PARAMS).items()}
+    notes: dict[str, Any] = {"tau": params.power, "over": run.over}
+    for name, value in _kept(params.memory).items():
+        if isinstance(value, np.ndarray):
+            arrays[f"note.{name}"] = value
+        else:
+            notes[name] = value
+    for block in run.schedule.blocks:
+        state = run.states.get(block)
+        names = [f.name for f in dataclasses.fields(state)]
+        for name, value in _arrays(state, names).items():
+            arrays[f"state.{block.index}.{name}"] = value
+    header = {
+        "cycle": run.cycle, "converged": run.converged, "notes": notes,
+        "n_draws": 0 if draws is None else draws.n_draws,
+    }  # fmt: skip
+    if draws is not None:
+        arrays |= draws.arrays()
+    return header, arrays
+
+
+def _params(
+    task: Task, schedule: Schedule, notes: dict[str, Any], arrays: dict[str, Array]
+) -> Params:
+    """Return the parameters of a snapshot."""
+    params = task.first_params(schedule)
+    names = params.model.hyperparameters
+    model: Any = params.model
+    model = replace(model, **{name: arrays[f"model.{name}"] for name in names})
+    values: dict[str, Any] = {name: arrays.get(f"params.{name}") for name in _PARAMS}
+    prior = replace(params.prior, gamma=arrays["gamma"])
+    memory = _memory(schedule.memory_type, notes, arrays)
+    power = float(notes.get("tau", 1.0))
+    return replace(params.with_model(model), prior=prior, power=power, memory=memory, **values)
+
+
+def _memory(kind: Any, notes: dict[str, Any], arrays: dict[str, Array]) -> Any:
+    """Return the memory of an algorithm; fields that were not saved have their defaults."""
+    if kind is None:
+        return None
+    names = [f.name for f in dataclasses.fields(kind) if not f.metadata.get("transient")]
+    values = {name: notes[name] for name in names if name in notes}
+    values |= {name: arrays[f"note.{name}"] for name in names if f"note.{name}" in arrays}
+    return kind(**values)
+
+
+def _states(schedule: Schedule, arrays: dict[str, Array]) -> MemoryStates:
+    """Return the states of a snapshot."""
+    names = [field.name for field in dataclasses.fields(schedule.state_type)]
+    states = MemoryStates()
+    for block in schedule.blocks:
+        prefix = f"state.{block.index}."
+        values = {name: arrays[prefix + name] for name in names if prefix + name in arrays}
+        if not values:  # a state of one array, as version 0.1 wrote it
+            values = {names[0]: arrays[prefix + "all"]}
+        states.put(block, schedule.state_type(**values))
+    return states
+
+
+def _kept(memory: Any) -> dict[str, Any]:
+    """Return the fields of a memory that outlast a visit."""
+    if memory is None:
+        return {}
+    kept = [field for field in dataclasses.fields(memory) if not field.metadata.get("transient")]
+    return {field.name: getattr(memory, field.name) for field in kept}
+
+
+def _arrays(owner: Any, names: Any) -> dict[str, Array]:
+    """Return the attributes that are not None."""
+    values = {name: getattr(owner, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}

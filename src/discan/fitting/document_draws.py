@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Average posterior draws: means and standard deviations of counts, scores and loadings.
+"""Averages over draws of the documents' counts and scores.
 
-While a chain runs, only sums are kept: of the documents' counts, sparse, because a document uses
-few of many components; and of the loadings. The tables that a user reads, documents by components,
-are made of them when they are read.
+While a chain runs, only sums of the counts are kept. They are sparse, because a document uses few
+of many components. The tables that a user reads, documents by components, are computed from the
+sums when they are read.
 """
 
 from __future__ import annotations
@@ -11,29 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from discan.algorithms import Algorithm
 from discan.algorithms.base import Params
-from discan.data.corpus import Block, Corpus
-from discan.fitting.loading_draws import DenseMeans, SparseMeans
-from discan.fitting.result import Draws, Loadings
+from discan.data.corpus import Block
 from discan.kernels.averages import add_counts, union_sizes
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
-__all__ = ["Averages", "SampledDocuments"]
-
-# From this many loadings on, their variances are kept in single precision, and so are their means.
-SINGLE_FROM = 2**17
-SINGLE_MEANS_FROM = 2**17
+__all__ = ["CountSums", "SampledDocuments"]
 
 
 @dataclass(frozen=True)
 class CountSums:
-    """Sums over draws of a block's documents, an entry for each component that a document used.
+    """Sums over draws of a block's documents, one entry per component that a document used.
 
     Attributes
     ----------
@@ -49,8 +41,9 @@ class CountSums:
         Sums of c, c^2 and, if components can be absent, 1(c > 0). They are whole numbers: in 32
         bits while they fit, else in double precision.
     moments : (0 or 3, n) array
-        What the used component adds to mean, mean square and presence of the score; needed only
-        if they do not follow from the sums, because hyperparameters changed between draws.
+        Terms that the used component adds to mean, mean square and presence of the score. They
+        are kept only if hyperparameters changed between draws, because then they do not follow
+        from the sums.
     """
 
     start: int
@@ -95,7 +88,7 @@ class CountSums:
         return replace(self, indptr=indptr, components=components, sums=new_sums, moments=moments)
 
     def dense(self, entries: Array, n_components: int) -> Array:
-        """Spread values of the entries over a (n, K) table."""
+        """Put values of the entries into a (n, K) table."""
         result = np.zeros((self.stop - self.start, n_components))
         rows = np.repeat(np.arange(len(result)), np.diff(self.indptr))
         result[rows, self.components] = entries
@@ -104,7 +97,7 @@ class CountSums:
 
 @dataclass(frozen=True)
 class SampledDocuments:
-    """What the draws say of the documents; the tables, each (I, K), are worked out when read.
+    """Tables of the documents, each (I, K), computed from the sums over draws when read.
 
     Scores are averaged by their conditional means given the counts of a draw (Rao-Blackwell), and
     their mean squares likewise, so that the standard deviations are those of the posterior, not of
@@ -182,7 +175,7 @@ class SampledDocuments:
 
     @cached_property
     def _unused(self) -> tuple[Array, Array, Array]:
-        """Moments of components without tokens: a row a draw if scores sum to one, else a level.
+        """Moments of components without tokens, by draw if scores sum to one, else by level.
 
         Scores that sum to one are still to be divided by the documents' totals, which differ by
         draw; their levels are all alike.
@@ -200,7 +193,7 @@ class SampledDocuments:
         return mean, square, absent
 
     def _above_unused(self, part: CountSums, levels: Array, lengths: Array) -> list[Array]:
-        """What the used components add, if the hyperparameters were the same in every draw."""
+        """Terms of the used components, if the hyperparameters were the same in every draw."""
         model = self.models[0]
         shape, rate, present = model.score_table(self.exposure_levels).rows(levels)
         totals = lengths[:, None] + np.sum(model.alpha) if model.normalised else np.ones((1, 1))
@@ -214,163 +207,6 @@ class SampledDocuments:
             / (rate**2 * factor),
             absent,
         ]
-
-
-class Averages:
-    """Sums over draws.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    blocks : its blocks, in order
-    params : Params
-        Those of the first draw.
-    keep_draws : bool
-    """
-
-    def __init__(
-        self, corpus: Corpus, blocks: Sequence[Block], params: Params, keep_draws: bool
-    ) -> None:
-        self.n_draws = 0
-        self._corpus = corpus
-        present = params.model.score_table(corpus.exposure_levels).present
-        # if hyperparameters change, absence is among the moments
-        absence = bool((present < 1.0).any()) and not params.learns_scores
-        self._parts = {
-            block.index: CountSums.none(block, corpus.lengths, params, absence) for block in blocks
-        }
-        size = corpus.n_words * params.n_components
-        single = size >= SINGLE_MEANS_FROM and _fit_single(corpus, params)
-        self._means = (
-            SparseMeans(params)
-            if single and SparseMeans.suits(params, corpus.word_totals)
-            else DenseMeans(
-                params,
-                np.float32 if single else np.float64,
-                np.float32 if size >= SINGLE_FROM else np.float64,
-            )
-        )
-        self._hyper: dict[str, Array] = {}
-        self._models: list[Model] = []
-        self.draws = Draws() if keep_draws else None
-        self._counts: Array | None = None
-
-    # ---- adding a draw ----
-
-    def begin(self, params: Params) -> None:
-        """Start a draw."""
-        self.n_draws += 1
-        if params.learns_scores or not self._models:
-            self._models.append(params.model)
-        if self.draws is not None:
-            self._counts = np.empty((self._corpus.n_documents, params.n_components))
-
-    def add_block(self, block: Block, table: ScoreTable, counts: Array) -> None:
-        """Add the counts (n, K) of a block's documents."""
-        model = self._models[-1]
-        totals = np.zeros(0)
-        if model.normalised:
-            totals = self._corpus.lengths[block.start : block.stop] + np.sum(model.alpha)
-        part = self._parts[block.index]
-        self._parts[block.index] = part.plus(counts, self.n_draws, block, table, totals)
-        if self._counts is not None:
-            self._counts[block.start : block.stop] = counts
-
-    def end(self, algorithm: Algorithm, params: Params) -> None:
-        """Add what the draw says of the loadings and the hyperparameters."""
-        self._means.add(params, self.n_draws)
-        values = {**params.model.values(), "gamma": params.prior.gamma}
-        for name, value in values.items():
-            self._hyper[name] = self._hyper.get(name, 0.0) + value
-        if self.draws is not None and self._counts is not None:
-            self.draws.component_counts.append(self._counts)
-            self.draws.loadings.append(algorithm.mean_loadings(params))
-            self.draws.hyperparameters.append(values)
-
-    # ---- writing down and taking up ----
-
-    def arrays(self) -> dict[str, Array]:
-        """All sums and kept draws by name."""
-        result = self._means.arrays()
-        result |= {f"averages.hyper.{name}": value for name, value in self._hyper.items()}
-        for name in self._models[0].hyperparameters:
-            result[f"averages.models.{name}"] = np.array(
-                [model.values()[name] for model in self._models]
-            )
-        for index, part in self._parts.items():
-            for name in _SPARSE:
-                result[f"averages.{index}.{name}"] = getattr(part, name)
-        if self.draws is not None:
-            result["draws.component_counts"] = np.array(self.draws.component_counts)
-            result["draws.loadings"] = np.array(self.draws.loadings)
-            for name in self._hyper:
-                values = [draw[name] for draw in self.draws.hyperparameters]
-                result[f"draws.{name}"] = np.array(values)
-        return result
-
-    def restore(self, n_draws: int, params: Params, arrays: dict[str, Array]) -> None:
-        """Take up sums and draws again."""
-        self.n_draws = n_draws
-        self._means.restore(arrays)
-        prefix = "averages.hyper."
-        self._hyper = {
-            name.removeprefix(prefix): value
-            for name, value in arrays.items()
-            if name.startswith(prefix)
-        }
-        names = params.model.hyperparameters
-        rows = zip(*(arrays[f"averages.models.{name}"] for name in names), strict=True)
-        self._models = [
-            replace(params.model, **dict(zip(names, row, strict=True)))  # type: ignore[type-var]
-            for row in rows
-        ]
-        for index, part in self._parts.items():
-            values: Any = {name: arrays[f"averages.{index}.{name}"] for name in _SPARSE}
-            self._parts[index] = replace(part, **values)
-        if "draws.loadings" in arrays:
-            columns = {name: arrays[f"draws.{name}"] for name in self._hyper}
-            self.draws = Draws(
-                list(arrays["draws.component_counts"]),
-                list(arrays["draws.loadings"]),
-                [{name: column[n] for name, column in columns.items()} for n in range(n_draws)],
-            )
-
-    # ---- what they say ----
-
-    @property
-    def documents(self) -> SampledDocuments:
-        """What the draws so far say of the documents."""
-        corpus = self._corpus
-        return SampledDocuments(
-            list(self._parts.values()), self.n_draws, list(self._models),
-            corpus.lengths, corpus.levels, corpus.exposure_levels,
-        )  # fmt: skip
-
-    @property
-    def loadings(self) -> Loadings:
-        """What the draws so far say of the loadings."""
-        return self._means.result
-
-    def inference_params(self, params: Params) -> Params:
-        """Posterior means of the hyperparameters; new documents read the loadings of the result."""
-        hyper = {name: value / self.n_draws for name, value in self._hyper.items()}
-        gamma = hyper.pop("gamma")
-        return replace(
-            params,
-            model=replace(params.model, **hyper),  # type: ignore[type-var]
-            prior=replace(params.prior, gamma=gamma),
-            loadings=None,
-        )
-
-
-_SPARSE = ("indptr", "components", "sums", "moments")
-
-
-def _fit_single(corpus: Corpus, params: Params) -> bool:
-    """Whether no mean can be too small for single precision."""
-    prior = params.prior
-    least = prior.gamma.min() / (prior.totals.max() + corpus.n_tokens)
-    return bool(least >= np.finfo(np.float32).tiny)
 
 
 def _sd(mean: Array, mean_square: Array) -> Array:

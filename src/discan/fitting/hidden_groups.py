@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What documents say of a group that is hidden or empty: a label, a vote, an allele, tags."""
+"""Predict groups that are hidden or empty: a label, a vote, an allele, tags."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -12,12 +13,17 @@ from scipy import sparse
 
 from discan.data.corpus import Corpus, Layout
 from discan.errors import InputError, shown
+from discan.models import Model
+from discan.models.base import proportions
 from discan.typing import Array
+from discan.validation import vector
 
 __all__ = [
-    "Filled", "columns_of", "fill", "find_group", "hide_group", "like", "predict", "usual_totals",
-    "why_nothing",
+    "Filled", "checked_totals", "columns_of", "fill", "find_group", "hide_group", "like", "predict",
+    "usual_totals",
 ]  # fmt: skip
+
+log = logging.getLogger("discan")
 
 _CELLS_AT_ONCE = 2**22
 _NAMES_SHOWN = 6
@@ -76,7 +82,7 @@ def hide_group(corpus: Corpus, group: int) -> Corpus:
 
 
 def predict(scores: Array, loadings: Array) -> Array:
-    """Distribution of one token of a group given the rest of the document (spec 7).
+    """Distribution of one token of a group given the rest of the document (theory 7).
 
     Exactly one token of the group, seen at exposure e, is word y with probability
 
@@ -96,10 +102,7 @@ def predict(scores: Array, loadings: Array) -> Array:
     -------
     (I, J_g) array, rows sum to 1
     """
-    totals = scores.sum(axis=1, keepdims=True)
-    even = 1.0 / scores.shape[1]
-    proportions = np.where(totals > 0, scores / np.where(totals > 0, totals, 1.0), even)
-    chances = proportions @ loadings.T
+    chances = proportions(scores) @ loadings.T
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
@@ -130,6 +133,9 @@ def fill(
     """
     documents, groups = _empty_pairs(corpus, normalised)
     if documents.size == 0:
+        reason = _why_nothing(corpus, normalised)
+        if reason:
+            log.warning("nothing is filled in: %s", reason)
         return Filled(documents, documents, np.zeros(0))
     chosen, rows = np.unique(documents, return_inverse=True)
     scores = scores_of(corpus.select(chosen))
@@ -154,12 +160,21 @@ def fill(
     return Filled(documents[by_word], words[by_word], values[by_word])
 
 
-def why_nothing(corpus: Corpus, normalised: bool) -> str | None:
-    """Say why nothing was found empty, if that may be a mistake; None for complete data."""
+def checked_totals(model: Model, totals: Any, layout: Layout) -> Array:
+    """Check the sums of filled groups that a user gave: one number, or one per group, (G,)."""
+    if not model.normalised:
+        raise InputError(f"the {model.name} model expects amounts of its own; leave out totals")
+    wanted = "a finite number, at least 0"
+    given = vector("totals", totals, layout.n_groups, "groups", wanted, np.inf, open_low=False)
+    return np.broadcast_to(given, (layout.n_groups,))
+
+
+def _why_nothing(corpus: Corpus, normalised: bool) -> str | None:
+    """Return why no group was found empty, if that may be a mistake; None for complete data."""
     if not normalised and corpus.exposures is None:
         return (
-            "what has no counts was seen to be empty under this model; exposures of 0, in "
-            "Corpus(X, exposures=...), say what was not observed"
+            "under this model a group without counts was observed to be empty; mark a group that "
+            "was not observed by an exposure of 0, in Corpus(X, exposures=...)"
         )
     if normalised and corpus.n_groups == 1:
         return "all words are in one group, and no document is empty; groups= makes several"

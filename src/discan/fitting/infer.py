@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fixed loadings say of documents: posterior means, log-likelihoods, held-out scores."""
+"""Documents given fixed loadings: posterior means, log-likelihoods, held-out scores."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from discan.engines import Engine
 from discan.errors import InputError
 from discan.kernels.enumeration import enumerate_counts
 from discan.kernels.evidence import chib
-from discan.models import Model, ScoreTable
+from discan.models import ScoreTable
+from discan.models.base import proportions
 from discan.typing import Array
+from discan.validation import one_of
 
 __all__ = ["completion", "infer", "log_likelihood"]
 
-CHIB_WORK = 1_000_000  # token x component updates a document
+CHIB_WORK = 1_000_000  # token x component updates per document
 ENUMERATED = 2**14  # states of a document that is summed exactly
 AT_ONCE = 2**18  # entries x components that are scored at once
 PIECES = 32  # a small corpus is cut into, so that all threads have work
-FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
+FLOOR = 1e-9  # weight of a uniform distribution, mixed in so that no word is impossible
 
 
 def infer(
     algorithm: Algorithm, params: Params, corpus: Corpus, engine: Engine, seed: np.uint64
 ) -> Posterior:
     """Posterior means of each document given the loadings, each on its own."""
-    model = params.model
 
-    def work(block: Block, table: ScoreTable) -> Posterior:
-        return algorithm.infer(params, table, block, seed)
+    def work(block: Block, params: Params) -> Posterior:
+        return algorithm.infer(params, block, seed)
 
-    def whole(block: Block, table: ScoreTable) -> Posterior:
-        _, counts, empty = _enumerated(block, table, params.loadings)
-        rows = table.rows(block.levels)
+    def whole(block: Block, params: Params) -> Posterior:
+        _, counts, empty = _enumerated(block, params.table, params.loadings)
+        rows = params.table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
-        return Posterior(counts, *model.mixed_moments(counts, rows, absent))
+        return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
 
-    # what a sampler would estimate is summed exactly where that is cheap
+    # a sampler's estimate is replaced by the exact sum where that is cheap
     short = _short(corpus, params.n_components) if algorithm.whole_counts else None
-    parts = _divided(corpus, model, short, whole, work, engine)
-    return Posterior(*parts)
+    return Posterior(*_divided(corpus, params, short, whole, work, engine))
 
 
 def log_likelihood(
@@ -63,29 +63,28 @@ def log_likelihood(
         variational lower bound.
     """
     point = replace(params, loadings=loadings, loading_shape=None)
-    if method not in ("chib", "bound"):
-        raise InputError(f"method={method!r}; use 'chib' or 'bound'")
+    one_of("method", method, ("chib", "bound"))
     if method == "chib" and not corpus.integral:
-        raise InputError("method='chib' needs whole counts; use method='bound'")
+        raise InputError("method='chib' needs whole counts", use={"method": "bound"})
 
-    def estimate(block: Block, table: ScoreTable) -> tuple[Array]:
-        check_tokens(block, "use method='bound'")
+    def estimate(block: Block, params: Params) -> tuple[Array]:
+        check_tokens(block, {"method": "bound"})
         out = np.empty(block.stop - block.start)
         chib(
-            block.indptr, block.words, block.counts, block.levels, *table, loadings,
+            block.indptr, block.words, block.counts, block.levels, *params.table, loadings,
             out, CHIB_WORK, seed,
         )  # fmt: skip
         return (out,)
 
-    def bound(block: Block, table: ScoreTable) -> tuple[Array]:
-        return (Variational(loadings="point").document_objective(point, table, block),)
+    def bound(block: Block, params: Params) -> tuple[Array]:
+        return (Variational(loadings="point").document_objective(params, block),)
 
-    def whole(block: Block, table: ScoreTable) -> tuple[Array]:
-        return (_enumerated(block, table, loadings)[0],)
+    def whole(block: Block, params: Params) -> tuple[Array]:
+        return (_enumerated(block, params.table, loadings)[0],)
 
     short = _short(corpus, params.n_components) if method == "chib" else None
     logs, *_ = _divided(
-        corpus, params.model, short, whole, estimate if method == "chib" else bound, engine
+        corpus, point, short, whole, estimate if method == "chib" else bound, engine
     )
     constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
     impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0)
@@ -109,18 +108,15 @@ def completion(
     observed, scored = _halves(corpus, params.model.normalised)
     if scored.n_tokens == 0:
         raise InputError("no tokens to score: the documents are empty")
-    scores = infer(algorithm, params, observed, engine, seed).scores
-    totals = scores.sum(axis=1, keepdims=True)
-    n_components = scores.shape[1]
-    proportions = np.where(totals > 0, scores / np.where(totals > 0, totals, 1), 1 / n_components)
+    m = proportions(infer(algorithm, params, observed, engine, seed).scores)
     sizes = corpus.layout.group_sizes[corpus.layout.group_of_word]
     documents = np.repeat(np.arange(corpus.n_documents), np.diff(scored.indptr))
     logs = np.empty(scored.n_entries)
-    step = max(1, AT_ONCE // n_components)
+    step = max(1, AT_ONCE // params.n_components)
     for start in range(0, scored.n_entries, step):
         entries = slice(start, start + step)
         rows, words = documents[entries], scored.words[entries]
-        chance = np.einsum("tk,tk->t", proportions[rows], loadings[words])
+        chance = np.einsum("tk,tk->t", m[rows], loadings[words])
         chance = (1.0 - FLOOR) * chance + FLOOR / sizes[words]
         logs[entries] = scored.counts[entries] * np.log(chance)
     return np.array(
@@ -148,19 +144,19 @@ def _enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, 
 
 def _divided(
     corpus: Corpus,
-    model: Model,
+    params: Params,
     chosen: Array | None,
-    one: Callable[[Block, ScoreTable], Sequence[Array]],
-    other: Callable[[Block, ScoreTable], Sequence[Array]],
+    one: Callable[[Block, Params], Sequence[Array]],
+    other: Callable[[Block, Params], Sequence[Array]],
     engine: Engine,
 ) -> list[Array]:
-    """Do ``one`` thing with the chosen documents and the ``other`` with the rest."""
+    """Call ``one`` for the chosen documents and ``other`` for the rest."""
 
-    def done(part: Corpus, work: Callable[[Block, ScoreTable], Sequence[Array]]) -> list[Array]:
-        table = model.score_table(part.exposure_levels)
+    def done(part: Corpus, work: Callable[[Block, Params], Sequence[Array]]) -> list[Array]:
+        here = params.at(part.exposure_levels)
         # a document's answer does not depend on its neighbours, so blocks may be of any size
         pieces = part.blocks_of(min(BLOCK_ENTRIES, max(1, part.n_entries // PIECES)))
-        answers = engine.run(lambda block: work(block, table), pieces)
+        answers = engine.run(lambda block: work(block, here), pieces)
         return [np.concatenate(column) for column in zip(*answers, strict=True)]
 
     if chosen is None or not chosen.any():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Average the loadings over draws: for all words and components, or for those that ever met."""
+"""Averages over draws of the loadings, dense or for the words and components that ever met."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.engines import pieces
-from discan.fitting.result import KnownLoadings, Loadings
+from discan.fitting.posterior import KnownLoadings, Loadings
 from discan.kernels.averages import average_loadings, average_used, union_sizes
 from discan.typing import Array
 
 __all__ = ["DenseMeans", "SparseMeans"]
 
-# Only words and components that ever met are kept if a draw fills at most this share of the table.
+# Only words and components that ever met are kept if a draw fills at most this much of the table.
 FILLED = 1 / 3
-# What is kept for each group must be little beside the words.
-WORDS_A_GROUP = 32
+# The sums per group must be small beside those of the words.
+WORDS_PER_GROUP = 32
 PIECES = 64
 
 
@@ -31,7 +31,7 @@ class DenseMeans:
         shape = (params.prior.layout.n_words, params.n_components)
         self._mean = np.zeros(shape, dtype=mean_type)
         self._variance = np.zeros(shape, dtype=variance_type)
-        self._lent = False  # whether a result reads the two, so that they must stay as they are
+        self._lent = False  # whether a result reads the two arrays, so that they must not change
 
     def add(self, params: Params, n_draws: int) -> None:
         """Add the ``n_draws``-th draw."""
@@ -46,16 +46,16 @@ class DenseMeans:
 
     @property
     def result(self) -> Loadings:
-        """What the draws so far say, read where it is."""
+        """Averages over the draws so far; the arrays are lent, not copied."""
         self._lent = True
         return KnownLoadings(self._mean, self._variance)
 
     def arrays(self) -> dict[str, Array]:
-        """All that is needed to go on, by name."""
+        """Return everything that is needed to continue, by name."""
         return {"averages.loadings": self._mean, "averages.variance": self._variance}
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Take it up again."""
+        """Continue with arrays that were saved."""
         self._mean[...] = arrays["averages.loadings"]
         self._variance[...] = arrays["averages.variance"]
 
@@ -131,13 +131,13 @@ class SparseMeans:
         most = np.minimum(word_totals, n_components).sum()
         return (
             bool(most <= FILLED * layout.n_words * n_components)
-            and layout.n_groups * WORDS_A_GROUP <= layout.n_words
+            and layout.n_groups * WORDS_PER_GROUP <= layout.n_words
             and (params.prior.symmetric or "gamma" not in params.learn)
         )
 
     def add(self, params: Params, n_draws: int) -> None:
         """Add the ``n_draws``-th draw."""
-        for n, part in enumerate(self._parts):  # what was there goes before more is made
+        for n, part in enumerate(self._parts):  # free the old part before the next is made
             self._parts[n] = part.plus(params, n_draws, self._relative, self._unused)
         t = params.prior.totals[:, None] + np.asarray(params.totals)
         y = params.prior.gamma[0] / t
@@ -152,18 +152,18 @@ class SparseMeans:
 
     @property
     def result(self) -> Loadings:
-        """What the draws so far say; tables are made when they are read."""
+        """Averages over the draws so far; tables are computed when they are read."""
         return SampledLoadings(list(self._parts), self._unused, self._relative, self._layout)
 
     def arrays(self) -> dict[str, Array]:
-        """All that is needed to go on, by name."""
+        """Return everything that is needed to continue, by name."""
         result = {"averages.unused": self._unused}
         for n, part in enumerate(self._parts):
             result |= {f"averages.words.{n}.{name}": getattr(part, name) for name in _SPARSE}
         return result
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Take it up again."""
+        """Continue with arrays that were saved."""
         self._unused = arrays["averages.unused"]
         for n, part in enumerate(self._parts):
             values: Any = {name: arrays[f"averages.words.{n}.{name}"] for name in _SPARSE}
@@ -172,7 +172,7 @@ class SparseMeans:
 
 @dataclass(frozen=True)
 class SampledLoadings:
-    """Tables of the loadings, made when they are read; see ``SparseMeans``."""
+    """Tables of the loadings, computed when they are read; see ``SparseMeans``."""
 
     parts: list[UsedMeans]
     unused: Array
@@ -188,6 +188,11 @@ class SampledLoadings:
     def variance(self) -> Array:
         """Posterior variance in single precision, (J, K)."""
         return self._table(1)
+
+    @property
+    def sd(self) -> Array:
+        """Posterior standard deviation, (J, K)."""
+        return np.sqrt(self.variance, dtype=np.float64)
 
     def _table(self, row: int) -> Array:
         mean, variance, first, second = self.unused

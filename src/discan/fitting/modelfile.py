@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Save a fitted estimator and load it again, with the same bits in ``transform``."""
+"""Save a fit and load it again, with the same bits in every answer.
+
+A model file holds a ``Fit`` and what its owner, an estimator, adds: its class and its settings.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,84 +18,105 @@ from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.data.storage import read_file, write_file
-from discan.errors import ModelFileError
-from discan.fitting.result import KnownLoadings, Trace
+from discan.fitting.posterior import KnownDocuments, SavedLoadings
+from discan.fitting.result import Fit
+from discan.fitting.trace import Trace
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
 
-__all__ = ["decode_settings", "encode_settings", "load", "save"]
+__all__ = ["decode_settings", "encode", "encode_settings", "model_path", "read_fit", "write_fit"]
 
-# Attributes of a fitted estimator that are kept when they are there.
-_ARRAYS = (
-    "components_sd_", "component_counts_", "component_counts_sd_", "scores_", "scores_sd_",
-    "proportions_", "absent_",
-)  # fmt: skip
-_PLAIN = ("n_iter_", "converged_", "stop_reason_", "settings_")
+# Settings that belong to a process, not to a model.
+_LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every")
+# Tables of the training documents.
+_TABLES = ("component_counts", "component_counts_sd", "scores", "scores_sd", "absent")
 
 
-def save(estimator: Any, path: str | os.PathLike[str], outer: Any = None) -> Path:
-    """Write a fitted estimator to a file; see ``model_path`` for folders.
-
-    ``outer`` is the estimator around it, if any, such as a classifier: what it knows besides comes
-    from its ``_facts``, and goes to its ``_restore`` when it is loaded.
-    """
-    file = model_path(path)
-    arrays: dict[str, Array] = {}
-    params, layout = estimator._params, estimator._layout
-    settings = encode_settings(estimator, arrays)
-    for name, value in params.model.values().items():
-        arrays[f"model.{name}"] = value
-    arrays["gamma"] = params.prior.gamma
-    loadings = estimator._tables.mean
-    arrays["inference_loadings"] = loadings if params.loadings is None else params.loadings
-    arrays["loadings"] = loadings
-    arrays["group_of_word"] = layout.group_of_word
-    arrays["group_totals"] = estimator.group_totals_
-    for name in _ARRAYS:
-        value = getattr(estimator, name, None)
+def write_fit(
+    path: str | os.PathLike[str], fit: Fit, owner: Mapping[str, Any], arrays: dict[str, Array]
+) -> None:
+    """Write a fit to a file; ``owner`` and ``arrays`` are what its owner adds."""
+    params, layout = fit.params, fit.layout
+    arrays = arrays | {f"model.{name}": value for name, value in params.model.values().items()}
+    mean = fit.loadings.mean
+    arrays |= {
+        "gamma": params.prior.gamma,
+        "loadings": mean,
+        "inference_loadings": mean if params.loadings is None else params.loadings,
+        "group_of_word": layout.group_of_word,
+        "group_totals": fit.group_totals,
+    }
+    tables = () if fit.documents is None else _TABLES
+    for name in ("components_sd", *tables):
+        value = getattr(fit, name)
         if value is not None:
-            arrays[name] = value
-    trace = getattr(estimator, "trace_", None)
-    if trace is not None and len(trace):
-        arrays["trace"] = trace.table()
+            arrays[f"{name}_"] = value
+    if len(fit.trace):
+        arrays["trace"] = fit.trace.table()
     header = {
-        "class": type(estimator).__name__,
-        "settings": settings,
+        **owner,
         "model": params.model.name,
         "symmetric": params.prior.symmetric,
-        "tau": params.notes.get("tau", 1.0),
-        "algorithm": _encode("algorithm", estimator.algorithm_, arrays),
+        "tau": params.power,
+        "algorithm": encode("algorithm", fit.algorithm, arrays),
         "word_names": layout.word_names,
         "group_names": layout.group_names,
-        "document_names": getattr(estimator, "document_names_", None),
-        "feature_names": [str(x) for x in getattr(estimator, "feature_names_in_", [])],
+        "document_names": fit.document_names,
         "attributes": {
-            name: getattr(estimator, name) for name in _PLAIN if hasattr(estimator, name)
+            "n_iter_": fit.n_cycles,
+            "converged_": fit.converged,
+            "stop_reason_": fit.reason,
+            "settings_": fit.settings,
         },
     }
-    if outer is not None:
-        settings = {**outer.get_params(deep=False), "random_state": estimator.settings_["seed"]}
-        header["outer"] = {
-            "class": type(outer).__name__,
-            "settings": _encode_all("outer", settings, arrays),
-            "facts": {
-                name: _encode(f"outer.{name}", value, arrays)
-                for name, value in outer._facts().items()
-            },
-        }
-    write_file(file, "model", header, arrays)
-    return file
+    write_file(model_path(path), "model", header, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator back from a file or from the folder that holds it."""
-    file = model_path(path)
-    header, arrays = read_file(file, "model")
-    try:
-        return _rebuild(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ModelFileError(f"{file}: the header does not fit the arrays ({error!r})") from None
+def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[str, Array]]:
+    """Read a fit, and the header and arrays of the file for its owner.
+
+    A KeyError, TypeError, ValueError, AttributeError or IndexError says that they do not match.
+    """
+    header, arrays = read_file(model_path(path), "model")
+    groups = arrays["group_of_word"]
+    layout = Layout(
+        n_words=len(groups), group_of_word=groups, n_groups=int(groups.max()) + 1,
+        word_names=_names(header["word_names"]), group_names=_names(header["group_names"]),
+    )  # fmt: skip
+    model = type(MODELS.find(header["model"]))(
+        **{name[6:]: value for name, value in arrays.items() if name.startswith("model.")}
+    )
+    params = Params.of(
+        model,
+        LoadingsPrior(arrays["gamma"], layout, bool(header["symmetric"])),
+        np.array([float(layout.n_groups)]),
+        loadings=arrays["inference_loadings"],
+        power=float(header["tau"]),
+    )
+    if arrays["loadings"].shape != (layout.n_words, params.n_components):
+        raise ValueError("the loadings have the wrong shape")
+    # files that 0.1 wrote before it kept the algorithm have that of the settings
+    algorithm = _decode(header.get("algorithm", header["settings"]["algorithm"]), arrays)
+    sd = arrays.get("components_sd_")
+    known = header["attributes"]
+    if unknown := set(known) - {"n_iter_", "converged_", "stop_reason_", "settings_"}:
+        raise ValueError(f"unknown attribute {min(unknown)!r}")
+    fit = Fit(
+        algorithm=choose(algorithm, model),
+        params=params,
+        layout=layout,
+        loadings=SavedLoadings(arrays["loadings"], None if sd is None else sd.T),
+        documents=_documents(arrays),
+        document_names=_names(header["document_names"]),
+        group_totals=arrays.get("group_totals", np.ones(layout.n_groups)),
+        trace=Trace.of(arrays.get("trace", np.empty((0, 0)))),
+        settings=known.get("settings_", {}),
+        reason=known.get("stop_reason_", ""),
+        converged=known.get("converged_", False),
+        n_cycles=known.get("n_iter_", 0),
+    )
+    return fit, header, arrays
 
 
 def model_path(path: str | os.PathLike[str]) -> Path:
@@ -106,25 +131,24 @@ def model_path(path: str | os.PathLike[str]) -> Path:
 # ---- settings ----
 
 
-def encode_settings(estimator: Any, arrays: dict[str, Array]) -> dict[str, Any]:
-    """Constructor arguments as JSON, arrays put aside under ``settings.<name>``."""
-    settings = estimator.get_params(deep=False)
-    settings["random_state"] = getattr(estimator, "settings_", {}).get("seed")
-    return _encode_all("settings", settings, arrays)
+def encode_settings(
+    prefix: str, settings: Mapping[str, Any], arrays: dict[str, Array]
+) -> dict[str, Any]:
+    """Return constructor arguments as JSON, with arrays put aside under ``prefix.<name>``."""
+    return {
+        name: encode(f"{prefix}.{name}", value, arrays)
+        for name, value in settings.items()
+        if name not in _LEFT_OUT
+    }
 
 
-def _encode_all(prefix: str, settings: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
-    for name in ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every"):
-        settings.pop(name, None)
-    return {name: _encode(f"{prefix}.{name}", value, arrays) for name, value in settings.items()}
-
-
-def decode_settings(settings: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
-    """Constructor arguments back from JSON."""
+def decode_settings(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """Return constructor arguments from JSON."""
     return {name: _decode(value, arrays) for name, value in settings.items()}
 
 
-def _encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
+def encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
+    """Return a value as JSON, with arrays put aside under ``name``."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, np.generic):
@@ -132,7 +156,7 @@ def _encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
     if isinstance(value, (Model, Algorithm, Hyperprior)):
         kind = type(value).__name__ if isinstance(value, Hyperprior) else value.name
         fields = {
-            field.name: _encode(f"{name}.{field.name}", getattr(value, field.name), arrays)
+            field.name: encode(f"{name}.{field.name}", getattr(value, field.name), arrays)
             for field in dataclasses.fields(value)  # type: ignore[arg-type]
         }
         return {"object": kind, "fields": fields}
@@ -145,7 +169,7 @@ def _encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
     return {"list": [str(item) for item in array.ravel()]}
 
 
-def _decode(value: Any, arrays: dict[str, Array]) -> Any:
+def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
     if not isinstance(value, dict):
         return value
     if "array" in value:
@@ -163,59 +187,11 @@ def _decode(value: Any, arrays: dict[str, Array]) -> Any:
     raise ValueError(f"unknown object {value['object']!r}")
 
 
-def _rebuild(header: dict[str, Any], arrays: dict[str, Array]) -> Any:
-    from discan import estimators
-
-    if header["class"] not in estimators.__all__:
-        raise ValueError(f"unknown class {header['class']!r}")
-    estimator = getattr(estimators, header["class"])(**decode_settings(header["settings"], arrays))
-    groups = arrays["group_of_word"]
-    layout = Layout(
-        n_words=len(groups), group_of_word=groups, n_groups=int(groups.max()) + 1,
-        word_names=_names(header["word_names"]), group_names=_names(header["group_names"]),
-    )  # fmt: skip
-    model = type(MODELS.find(header["model"]))(
-        **{name[6:]: value for name, value in arrays.items() if name.startswith("model.")}
-    )
-    prior = LoadingsPrior(arrays["gamma"], layout, bool(header["symmetric"]))
-    notes = {"tau": float(header["tau"])}
-    params = Params(model, prior, loadings=arrays["inference_loadings"], notes=notes)
-    if arrays["loadings"].shape != (layout.n_words, params.n_components):
-        raise ValueError("the loadings have the wrong shape")
-    # files of 0.1 that were written before it was kept
-    chosen = _decode(header.get("algorithm", estimator.algorithm), arrays)
-    estimator.algorithm_ = choose(chosen, model)
-    estimator._set_params(params, KnownLoadings(arrays["loadings"]), layout)
-    estimator.group_totals_ = arrays.get("group_totals", np.ones(layout.n_groups))
-    estimator.n_features_in_ = layout.n_words
-    if header["feature_names"]:
-        estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-    estimator.document_names_ = _names(header["document_names"])
-    if "scores_" in arrays:
-        for name in _ARRAYS:
-            setattr(estimator, name, arrays.get(name))
-    for name, value in header["attributes"].items():
-        if name not in _PLAIN:
-            raise ValueError(f"unknown attribute {name!r}")
-        setattr(estimator, name, value)
-    estimator.trace_ = Trace()
-    for row in arrays.get("trace", ()):
-        estimator.trace_.add(*map(float, row))
-    estimator.draws_ = None
-    outer = header.get("outer")
-    return estimator if outer is None else _rebuild_outer(outer, estimator, arrays)
-
-
-def _rebuild_outer(outer: dict[str, Any], estimator: Any, arrays: dict[str, Array]) -> Any:
-    """Put an estimator back into the one that was around it."""
-    from discan.estimators.classifier import DCAClassifier
-    from discan.estimators.features import DCAFeatures
-
-    known = {cls.__name__: cls for cls in (DCAClassifier, DCAFeatures)}
-    result = known[outer["class"]](**decode_settings(outer["settings"], arrays))
-    result.dca_ = estimator
-    result._restore(decode_settings(outer["facts"], arrays))
-    return result
+def _documents(arrays: Mapping[str, Array]) -> KnownDocuments | None:
+    if "scores_" not in arrays:
+        return None
+    tables: dict[str, Any] = {name: arrays.get(f"{name}_") for name in _TABLES}
+    return KnownDocuments(**tables)
 
 
 def _names(names: Any) -> tuple[str, ...] | None:

@@ -1,181 +1,246 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of a fit: loadings, documents, trace, and how they came about."""
+"""The result of a fit: a value with the verbs that work on fitted components."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from discan.algorithms import Algorithm
-from discan.algorithms.base import Params
-from discan.data.corpus import Layout
+from discan.algorithms.base import Params, Posterior
+from discan.data.corpus import Corpus, Layout
+from discan.engines import Engine, Threads
+from discan.errors import InputError
+from discan.fitting import hidden_groups
+from discan.fitting.hidden_groups import Filled
+from discan.fitting.infer import completion, infer, log_likelihood
+from discan.fitting.posterior import Documents, Draws, Loadings
+from discan.fitting.summary import Component, summarise
+from discan.fitting.trace import Trace
+from discan.models.base import proportions
 from discan.typing import Array
 
-__all__ = [
-    "Documents", "Draws", "Fit", "KnownDocuments", "KnownLoadings", "Loadings", "Trace",
-]  # fmt: skip
+__all__ = ["Fit"]
 
 
-class Trace:
-    """What every cycle did, a row a cycle: ``trace["objective"]`` is a column."""
-
-    columns = ("cycle", "objective", "log_likelihood", "seconds", "tokens_per_second")
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[float, ...]] = []
-
-    def add(self, *row: float) -> None:
-        """Append the row of a cycle."""
-        self._rows.append(row)
-
-    def __len__(self) -> int:
-        """Return the number of cycles."""
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[dict[str, float]]:
-        """Iterate over rows, each a dict."""
-        return (dict(zip(self.columns, row, strict=True)) for row in self._rows)
-
-    def __getitem__(self, column: str) -> Array:
-        """Return a column as an array."""
-        at = self.columns.index(column)
-        return np.array([row[at] for row in self._rows])
-
-    def table(self) -> Array:
-        """All rows as one array, (cycles, columns)."""
-        return np.array(self._rows, dtype=np.float64).reshape(len(self), len(self.columns))
-
-    def last(self, column: str) -> float:
-        """Return the latest value of a column."""
-        return self._rows[-1][self.columns.index(column)]
-
-    def __repr__(self) -> str:
-        """Describe the trace in one line."""
-        if not self._rows:
-            return "<Trace: no cycles>"
-        first, last = self._rows[0][1], self._rows[-1][1]
-        return f"<Trace: {len(self)} cycles, objective {first:.6g} to {last:.6g}>"
-
-
-@dataclass
-class Draws:
-    """Posterior draws that were kept: one entry a draw."""
-
-    component_counts: list[Array] = field(default_factory=list)
-    loadings: list[Array] = field(default_factory=list)
-    hyperparameters: list[dict[str, Array]] = field(default_factory=list)
-
-
-class Documents(Protocol):
-    """What a fit says of the documents: tables (I, K), perhaps worked out only when read.
-
-    Posterior means of the counts and scores, their standard deviations (None for point estimates),
-    and P(l = 0), zero throughout for models without absence.
-    """
-
-    @property
-    def component_counts(self) -> Array: ...  # noqa: D102
-    @property
-    def component_counts_sd(self) -> Array | None: ...  # noqa: D102
-    @property
-    def scores(self) -> Array: ...  # noqa: D102
-    @property
-    def scores_sd(self) -> Array | None: ...  # noqa: D102
-    @property
-    def absent(self) -> Array: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class KnownDocuments:
-    """Tables that are there: see ``Documents``."""
-
-    component_counts: Array
-    scores: Array
-    scores_sd: Array | None
-    absent: Array
-    component_counts_sd: Array | None = None
-
-
-class Loadings(Protocol):
-    """What a fit says of the loadings: tables (J, K), perhaps worked out only when read.
-
-    Point estimate or posterior mean, and posterior variance (None for point estimates). Many means
-    of a chain are kept in single precision.
-    """
-
-    @property
-    def mean(self) -> Array: ...  # noqa: D102
-    @property
-    def variance(self) -> Array | None: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class KnownLoadings:
-    """Tables that are there: see ``Loadings``."""
-
-    mean: Array
-    variance: Array | None = None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """A fitted model.
 
     Attributes
     ----------
+    algorithm : Algorithm
     params : Params
         For inference on new documents: hyperparameters, and loadings unless they are those below.
-    tables : Loadings
-        What is known of the loadings.
-    documents : Documents
-        What is known of the documents.
-    trace, reason, converged, n_cycles, settings, layout
-        How it came about: why the fit stopped, and what was decided on the way.
+    layout : Layout
+        The columns of the table that was fitted.
+    loadings : Loadings
+        Means and variances of the loadings.
+    documents : Documents or None
+        Tables of the training documents; None if components were given.
+    trace, reason, converged, n_cycles, settings
+        The record of the fit: why it stopped, and what was decided before it began.
     draws : Draws or None
+        Draws that were kept.
+    document_names : tuple of str or None
+    group_totals : (G,) array
+        Mean count of each group in the documents that have it.
     """
 
     algorithm: Algorithm
     params: Params
     layout: Layout
-    tables: Loadings
-    documents: Documents
-    trace: Trace
-    reason: str
-    converged: bool
-    n_cycles: int
+    loadings: Loadings
     settings: dict[str, Any]
+    group_totals: Array
+    documents: Documents | None = None
+    document_names: tuple[str, ...] | None = None
     draws: Draws | None = None
+    trace: Trace = field(default_factory=Trace)
+    reason: str = ""
+    converged: bool = False
+    n_cycles: int = 0
+
+    # ---- components ----
+
+    @cached_property
+    def components(self) -> Array:
+        """Point estimate or posterior mean of the components, (K, J)."""
+        mean = self.loadings.mean
+        single = mean.dtype == np.float32
+        return self.params.prior.widen(mean, order="F").T if single else mean.T.copy()
+
+    @cached_property
+    def components_sd(self) -> Array | None:
+        """Posterior standard deviation of the components, (K, J); None for point estimates."""
+        sd = self.loadings.sd
+        return None if sd is None else np.ascontiguousarray(sd.T)
+
+    @cached_property
+    def mean_loadings(self) -> Array:
+        """Loadings in double precision, (J, K)."""
+        mean = self.loadings.mean
+        single = mean.dtype == np.float32
+        return self.params.prior.widen(mean) if single else np.ascontiguousarray(mean)
 
     @property
-    def loadings(self) -> Array:
-        """Point estimate or posterior mean of the loadings, (J, K)."""
-        return self.tables.mean
+    def inference(self) -> Params:
+        """Parameters for new documents; a sampler's loadings are the means over draws."""
+        if self.params.loadings is not None:
+            return self.params
+        return replace(self.params, loadings=self.mean_loadings)
 
     @property
-    def loadings_variance(self) -> Array | None:
-        """Posterior variance of the loadings, (J, K); None for point estimates."""
-        return self.tables.variance
+    def n_components(self) -> int:
+        """Number of components, K."""
+        return self.params.n_components
+
+    # ---- training documents ----
 
     @property
-    def loadings_sd(self) -> Array | None:
-        """Posterior standard deviation of the loadings, (J, K); None for point estimates."""
-        variance = self.loadings_variance
-        return None if variance is None else np.sqrt(variance, dtype=np.float64)
+    def _known(self) -> Documents:
+        if self.documents is None:
+            raise AttributeError("the components were given, so there are no training documents")
+        return self.documents
 
-    @property
+    @cached_property
     def component_counts(self) -> Array:
         """Posterior means of the documents' component counts, (I, K)."""
-        return self.documents.component_counts
+        return self._known.component_counts
 
-    @property
+    @cached_property
+    def component_counts_sd(self) -> Array | None:
+        """Their posterior standard deviations; None for point estimates."""
+        return self._known.component_counts_sd
+
+    @cached_property
     def scores(self) -> Array:
         """Posterior means of the documents' scores, (I, K)."""
-        return self.documents.scores
+        return self._known.scores
+
+    @cached_property
+    def scores_sd(self) -> Array | None:
+        """Their posterior standard deviations; None for point estimates."""
+        return self._known.scores_sd
+
+    @cached_property
+    def proportions(self) -> Array:
+        """Scores divided by their sum over components, (I, K)."""
+        return proportions(self.scores)
+
+    @cached_property
+    def absent(self) -> Array | None:
+        """P(l = 0), (I, K); None for models without absence."""
+        return self._known.absent if self.hyperparameter("rho") is not None else None
+
+    def hyperparameter(self, name: str) -> Array | None:
+        """Return alpha, beta, rho or gamma; None if the model has no such hyperparameter."""
+        return {**self.params.model.values(), "gamma": self.params.prior.gamma}.get(name)
+
+    # ---- new documents ----
+
+    def infer(self, corpus: Corpus, engine: Engine | None = None) -> Posterior:
+        """Posterior means of new documents given the components, each on its own."""
+        self._check_counts(corpus)
+        return infer(self.algorithm, self.inference, corpus, engine or Threads(1), self._seed)
+
+    def log_likelihood(
+        self, corpus: Corpus, method: str = "chib", engine: Engine | None = None
+    ) -> Array:
+        """Log p(w | components) of each document, scores integrated out, bag form, (I,)."""
+        if not np.all(np.asarray(self.params.model.alpha) > 0):
+            raise InputError(
+                "maximum likelihood has no prior of the scores, so a document has no probability; "
+                "use score(X), or fit with algorithm='map' or 'variational'"
+            )
+        return log_likelihood(
+            method, self.params, self.mean_loadings, corpus, engine or Threads(1), self._seed
+        )
+
+    def completion(self, corpus: Corpus, engine: Engine | None = None) -> Array:
+        """Held-out log-likelihood and number of held-out tokens of each document, (2, I)."""
+        self._check_counts(corpus)
+        return completion(
+            self.algorithm, self.inference, self.mean_loadings, corpus, engine or Threads(1),
+            self._seed,
+        )  # fmt: skip
+
+    # ---- hidden groups ----
+
+    def predict_group(self, corpus: Corpus, group: Any, engine: Engine | None = None) -> Array:
+        """Probability of each word of a group, given the document's other groups, (I, J_g)."""
+        number = hidden_groups.find_group(self.layout, group)
+        scores = self.infer(hidden_groups.hide_group(corpus, number), engine).scores
+        columns = hidden_groups.columns_of(self.layout, number)
+        return hidden_groups.predict(scores, self.mean_loadings[columns])
+
+    def group_words(self, group: Any) -> Array:
+        """Names of a group's columns, or their numbers if they have none, (J_g,)."""
+        columns = hidden_groups.columns_of(
+            self.layout, hidden_groups.find_group(self.layout, group)
+        )
+        names = self.layout.word_names
+        return columns if names is None else np.array([names[j] for j in columns], dtype=object)
+
+    def fill(self, corpus: Corpus, totals: Any = None, engine: Engine | None = None) -> Filled:
+        """Expected counts of every word of every empty group."""
+        self._check_counts(corpus)
+        model = self.params.model
+        if totals is None:
+            totals = self.group_totals
+        else:
+            totals = hidden_groups.checked_totals(model, totals, self.layout)
+        return hidden_groups.fill(
+            corpus, model.normalised, totals, self.mean_loadings,
+            lambda part: self.infer(part, engine).scores,
+        )  # fmt: skip
+
+    # ---- description ----
+
+    def summary(
+        self, n_words: int = 10, n_documents: int = 5, names: Sequence[str] | None = None
+    ) -> list[Component]:
+        """Describe every component by its words and documents, largest first.
+
+        ``names`` (K,) are those of the components, by default their numbers.
+        """
+        if self.documents is None:
+            raise InputError("the model has no training documents to summarise; fit it to data")
+        if names is None:
+            names = [str(k) for k in range(self.n_components)]
+        return summarise(
+            self.components, self.component_counts, self.proportions, self.layout,
+            names, self.document_names, n_words, n_documents,
+        )  # fmt: skip
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the fit is, in a few properties."""
+        seconds = self.trace.last("seconds") if len(self.trace) else None
+        return {
+            "model": self.params.model.name,
+            "algorithm": self.algorithm.name,
+            "components": self.n_components,
+            "documents": 0 if self.documents is None else len(self.scores),
+            "words": self.layout.n_words,
+            "groups": self.layout.n_groups,
+            "cycles": self.n_cycles,
+            "seconds": None if seconds is None else round(seconds, 3),
+            "converged": self.converged,
+            "stopped": self.reason,
+            "seed": str(self.settings.get("seed", "")),
+        }
+
+    def _check_counts(self, corpus: Corpus) -> None:
+        """Refuse counts that are not whole if tokens are to be drawn."""
+        if self.algorithm.whole_counts:
+            refusal = self.algorithm.refusal(self.params.model, frozenset(), corpus)
+            if refusal is not None:
+                raise refusal
 
     @property
-    def absent(self) -> Array:
-        """P(l = 0), (I, K)."""
-        return self.documents.absent
+    def _seed(self) -> np.uint64:
+        return np.uint64(self.settings["seed"])

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Components in words: how large each is, what it says, who it is typical of."""
+"""Describe components by their sizes, words and typical documents."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from discan.data.corpus import Corpus, Layout
-from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["Component", "Word", "describe_corpus", "describe_model", "summarise"]
+__all__ = ["Component", "Word", "describe_corpus", "summarise"]
 
 # A word must be expected this many times in a component to be listed by lift.
 ENOUGH = 3.0
@@ -30,16 +30,16 @@ class Word(NamedTuple):
 
     @property
     def lift(self) -> float:
-        """How many times likelier the word is than in all the data."""
+        """Probability of the word divided by its probability in all the data."""
         return self.probability / self.overall if self.overall > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Component:
-    """One component: its share of all tokens, its words and its documents.
+    """One component: its fraction of all tokens, its words and its documents.
 
     words, distinctive : lists of Word, by probability and by lift; documents : list of (document,
-    share of the document).
+    proportion of the component).
     """
 
     name: str
@@ -49,7 +49,7 @@ class Component:
     documents: list[tuple[str, float]]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain types, for JSON."""
+        """Return the same in plain types, for JSON."""
 
         def plain(words: list[Word]) -> list[dict[str, Any]]:
             return [{**word._asdict(), "lift": word.lift} for word in words]
@@ -63,76 +63,65 @@ class Component:
         }
 
 
-def summarise(estimator: Any, n_words: int = 10, n_documents: int = 5) -> list[Component]:
-    """Summarise every component of a fitted estimator, largest first."""
-    counts = getattr(estimator, "component_counts_", None)
-    if counts is None:
-        raise InputError("the model has no training documents to summarise; fit it to data")
-    components, layout = estimator.components_, estimator._layout
+def summarise(
+    components: Array,
+    counts: Array,
+    proportions: Array,
+    layout: Layout,
+    names: Sequence[str],
+    document_names: Sequence[str] | None,
+    n_words: int,
+    n_documents: int,
+) -> list[Component]:
+    """Describe every component by its words and documents, largest first.
+
+    Parameters
+    ----------
+    components : (K, J) array
+    counts, proportions : (I, K) arrays
+        Component counts and proportions of the documents.
+    layout : Layout
+    names : (K,) names of the components
+    document_names : (I,) names, optional
+    n_words, n_documents : int
+        Lengths of the lists.
+    """
     totals = counts.sum(axis=0)
     sizes = totals / max(totals.sum(), 1e-300)
     overall = sizes @ components
     words = _labels(layout)
-    documents = _names(estimator.document_names_, len(counts), "document")
-    shares = estimator.proportions_
-    names = estimator.get_feature_names_out()
+    documents = _names(document_names, len(counts), "document")
     few = (layout.n_groups > 1) & (layout.group_sizes[layout.group_of_word] <= FEW_ANSWERS)
 
     def listed(k: int, n: int, *keys: Array) -> list[Word]:
         order = np.lexsort(tuple(-key for key in reversed(keys)))[:n]
         return [Word(words[j], float(components[k, j]), float(overall[j])) for j in order]
 
-    result = []
-    for k in np.argsort(-sizes, kind="stable"):
+    def distinctive(k: int) -> list[Word]:
         with np.errstate(divide="ignore", invalid="ignore"):
             lift = np.where(overall > 0, components[k] / overall, 0.0)
         enough = components[k] * totals[k] / layout.n_groups >= ENOUGH
         most = ~few | (components[k] >= MOST)
+        higher = lift > 1
+        return listed(k, min(n_words, int(higher.sum())), higher * 1, (enough & most) * 1,
+                      enough * 1, lift)  # fmt: skip
+
+    def typical(k: int) -> list[tuple[str, float]]:
         # among documents of one component alone, the longer is the more typical
-        order = np.lexsort((-counts[:, k], -np.round(shares[:, k], 3)))[:n_documents]
-        result.append(
-            Component(
-                str(names[k]),
-                float(sizes[k]),
-                listed(k, n_words, components[k]),
-                listed(
-                    k,
-                    min(n_words, int((lift > 1).sum())),
-                    (lift > 1).astype(int),
-                    (enough & most).astype(int),
-                    enough.astype(int),
-                    lift,
-                ),
-                [(documents[i], float(shares[i, k])) for i in order],
-            )
+        order = np.lexsort((-counts[:, k], -np.round(proportions[:, k], 3)))[:n_documents]
+        return [(documents[i], float(proportions[i, k])) for i in order]
+
+    return [
+        Component(
+            str(names[k]), float(sizes[k]), listed(k, n_words, components[k]), distinctive(k),
+            typical(k),
         )
-    return result
-
-
-def describe_model(estimator: Any) -> dict[str, Any]:
-    """What a fitted estimator is, in a few properties."""
-    scores = getattr(estimator, "scores_", None)
-    trace = getattr(estimator, "trace_", None)
-    seconds = trace.last("seconds") if trace is not None and len(trace) else None
-    return {
-        "holds": "a model",
-        "class": type(estimator).__name__,
-        "model": estimator._params.model.name,
-        "algorithm": estimator.algorithm_.name,
-        "components": len(estimator.components_),
-        "documents": 0 if scores is None else len(scores),
-        "words": estimator.n_features_in_,
-        "groups": estimator._layout.n_groups,
-        "cycles": getattr(estimator, "n_iter_", 0),
-        "seconds": None if seconds is None else round(seconds, 3),
-        "converged": getattr(estimator, "converged_", False),
-        "stopped": getattr(estimator, "stop_reason_", ""),
-        "seed": str(estimator.settings_.get("seed", "")),
-    }
+        for k in np.argsort(-sizes, kind="stable")
+    ]  # fmt: skip
 
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:
-    """What a corpus is, in a few properties."""
+    """Return what a corpus is, in a few properties."""
     whole = corpus.integral
     return {
         "holds": "data",

@@ -27,7 +27,7 @@ from discan.registry import Registry
 from discan.typing import Array
 from discan.validation import vector
 
-__all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable"]
+__all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable", "proportions"]
 
 
 _MOST_COMPONENTS = 10_000_000
@@ -175,6 +175,13 @@ class Model(ABC):
             mean = np.where(empty, 1.0 / mean.shape[1], mean / np.where(empty, 1.0, total))
             square = square / np.where(empty, 1.0, total * (total + 1.0))
         return ScoreMoments(mean, square, absent)
+
+
+def proportions(scores: Array) -> Array:
+    """Divide each row of scores (I, K) by its sum; a row of zeros becomes even."""
+    totals = scores.sum(axis=1, keepdims=True)
+    even = 1.0 / scores.shape[1]
+    return np.where(totals > 0, scores / np.where(totals > 0, totals, 1.0), even)
 
 
 def _vector(name: str, value: Any, n_components: int) -> Array:

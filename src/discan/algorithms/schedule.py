@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The schedule of a fit as data: rounds, visits, partial sums, cycles and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from discan.data.corpus import Block, Corpus
+
+__all__ = ["MAX_CYCLES", "Schedule", "most_lanes"]
+
+MAX_CYCLES = 200
+MAX_LANES = 8
+LANE_BYTES = 2**30  # of all lanes together
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Everything that is decided about a fit before it begins; it depends on the data alone.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        Documents to learn from.
+    rounds : sequence of sequences of Block
+        The parameters are updated after each round. A cycle is all rounds.
+    visits : int
+        Number of passes over a round, with new parameters each time.
+    lanes : int
+        Largest number of partial sums of a round. It never depends on the number of threads.
+    start : str
+        Start of the fit if the user does not choose one.
+    first_pass : Algorithm, optional
+        First pass of a start from documents, if it is not MAP's.
+    held_out : Corpus, optional
+        Documents that the algorithm keeps aside to choose a setting with. The fit then ends when
+        they stop gaining, not when the objective stops changing.
+    state_type : type
+        Type of the state of a block: a dataclass of arrays, or ``numpy.ndarray``.
+    memory_type : type, optional
+        Type of ``Params.memory``: a dataclass.
+    cycles, burn_in, thin : int
+        Number of cycles, of cycles before the first draw, and of cycles from draw to draw. With
+        ``thin`` = 0 there are no draws and the last state is the answer.
+    keep_draws, forget : bool
+        Whether each draw is kept; whether early draws are dropped (see ``forgets``).
+    bytes : int
+        Estimated memory of the fit.
+    record : dict
+        Decisions that the result reports.
+    """
+
+    corpus: Corpus
+    rounds: Sequence[Sequence[Block]]
+    lanes: int
+    bytes: int
+    state_type: Any
+    memory_type: Any = None
+    start: str = "random"
+    visits: int = 1
+    first_pass: Any = None
+    held_out: Corpus | None = None
+    cycles: int = MAX_CYCLES
+    burn_in: int = 0
+    thin: int = 0
+    keep_draws: bool = False
+    forget: bool = False
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All blocks of a cycle, in order."""
+        return [block for blocks in self.rounds for block in blocks]
+
+    def limited(self, max_iter: int | None) -> Schedule:
+        """Return the schedule with ``max_iter`` cycles; at most half of them are burn-in."""
+        if max_iter is None:
+            return self
+        return replace(self, cycles=max_iter, burn_in=min(self.burn_in, max_iter // 2))
+
+    def is_draw(self, cycle: int) -> bool:
+        """Whether the state after this cycle is a draw."""
+        after = cycle - self.burn_in
+        return self.thin > 0 and after > 0 and after % self.thin == 0
+
+    def forgets(self, cycle: int) -> bool:
+        """Whether the draws before the end of this cycle are dropped.
+
+        They are dropped whenever the number of cycles has doubled since the last time, first after
+        the burn-in, unless less than two fifths of the chain are left.
+        """
+        times, rest = divmod(cycle, max(self.burn_in, 1))
+        doubled = rest == 0 and times.bit_count() == 1
+        return self.forget and doubled and 5 * cycle <= 3 * self.cycles
+
+
+def most_lanes(corpus: Corpus, n_components: int) -> int:
+    """Largest number of partial sums of J x K numbers that memory allows."""
+    return max(1, min(MAX_LANES, LANE_BYTES // (8 * corpus.n_words * n_components)))

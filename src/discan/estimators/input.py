@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read the arguments of estimators: tables of counts and seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from discan.data.corpus import Corpus, Layout
+from discan.errors import InputError
+from discan.validation import whole
+
+__all__ = ["check_layout", "read_corpus", "read_seed"]
+
+
+def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool) -> Corpus:
+    """Make a checked corpus of X; with ``reset``, the estimator remembers its columns."""
+    if isinstance(X, Corpus):
+        corpus = Corpus.of(X, groups=groups)
+        if reset:
+            estimator.__dict__.pop("feature_names_in_", None)
+    elif sparse.issparse(X) or hasattr(type(X), "columns"):
+        corpus = Corpus(X, groups=groups)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:
+        X = validate_data(estimator, X, reset=reset, ensure_all_finite=False)
+        corpus = Corpus(X, groups=groups)
+    if reset:
+        estimator.n_features_in_ = corpus.n_words
+    return corpus
+
+
+def check_layout(estimator: Any, corpus: Corpus, layout: Layout) -> Corpus:
+    """Return the corpus if its columns are those that the estimator was fitted to."""
+    if corpus.n_words != layout.n_words:
+        raise InputError(
+            f"X has {corpus.n_words} features, but {type(estimator).__name__} is expecting "
+            f"{layout.n_words} features as input"
+        )
+    if not np.array_equal(corpus.layout.group_of_word, layout.group_of_word):
+        raise InputError("the groups of X differ from those of the fit")
+    return corpus
+
+
+def read_seed(random_state: Any) -> int:
+    """Turn scikit-learn's ``random_state`` into a seed that can be recorded."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    seed = whole("random_state", random_state, 0)
+    if seed >= 2**64:
+        raise InputError(f"random_state={seed}; it must be less than 2**64")
+    return int(seed)
