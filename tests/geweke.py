@@ -4,9 +4,9 @@
 Simulator A draws hyperparameters, loadings, scores and counts from the prior, independently.
 Simulator B alternates one cycle of the package's own sampler, given the counts, with new counts
 given the parameters. If the sampler leaves the posterior invariant, both draw from the same joint
-distribution, whatever the data; if it does not, some statistic differs. The cycle is `Run._cycle`
-on a run whose corpus, state and parameters are replaced each time: what is tested is the loop, the
-algorithm, the model and the kernels as they stand.
+distribution, whatever the data; if it does not, some statistic differs. The cycle is that of
+`Run.advance_one` on a run whose corpus, state and parameters are replaced each time: the test covers
+the loop, the algorithm, the model and the kernels together.
 
 Within simulator B the split of the counts over components is drawn twice for the same counts: with
 them, and by the sampler. Both have the same distribution, so the *difference* of any statistic has
@@ -25,10 +25,12 @@ from functools import cache, cached_property
 import numpy as np
 
 from discan.algorithms import Collapsed, Gibbs
-from discan.algorithms.collapsed import _counts
+from discan.algorithms.collapsed import Assignments
 from discan.algorithms.gibbs import SplitState
 from discan.data.corpus import Corpus, Layout
-from discan.fitting.run import Run
+from discan.fitting.run import Task
+from discan.fitting.starting import begin
+from discan.fitting.visit import MemoryStates
 from discan.models import MODELS, LoadingsPrior
 from discan.models.hyperparameters import Hyperprior
 
@@ -199,15 +201,16 @@ class Chain:
         values = {name: start[name][0] for name in cell.hyperparameters}
         gamma = values.pop("gamma")
         model = replace(MODELS.find(cell.model), **values).prepare(K)
-        self.run = Run(
+        task = Task(
             self._corpus(V[0].sum(axis=-1)),
             model,
             Gibbs() if cell.sampler == "gibbs" else Collapsed(schedule="exact"),
             LoadingsPrior.of(float(gamma[0]) if cell.symmetric else gamma, self.layout),
-            learn=cell.learn,
+            learn=frozenset(cell.learn),
             hyperprior=HYPERPRIOR,
             seed=seed,
         )
+        self.run = begin(task)
         self._condition_on(V[0], start["theta"][0], start["scores"][0])
 
     def record(self, n):
@@ -221,7 +224,7 @@ class Chain:
     def _reports(self, c, n):
         """Posterior moments of all draws as the package reports them, side by side."""
         params, levels = self.run.params, np.tile(self.levels["levels"], len(c))
-        moments = params.model.moments(c.reshape(-1, K), self.run._table.rows(levels))
+        moments = params.model.moments(c.reshape(-1, K), params.table.rows(levels))
         mean, square, absent = (np.reshape(moment, c.shape) for moment in moments)
         columns = np.moveaxis(n, 0, 1)  # columns of the loadings are independent
         theta, theta_square = (
@@ -238,21 +241,19 @@ class Chain:
         cell, run, rng = self.cell, self.run, self.rng
         before = self.before
         for _ in range(1 if cell.learn else N_CYCLES):
-            run._cycle()
-        params, states = run.params, run.states
-        if cell.sampler == "gibbs":
-            c = np.concatenate([states[block.index].component_counts for block in run.blocks])
-        else:
-            c = np.concatenate([_counts(params, b, states[b.index]) for b in run.blocks])
+            run.advance_one()
+        params, states = run.params, [run.states.get(block) for block in run.schedule.blocks]
+        blocks = zip(run.schedule.blocks, states, strict=True)
+        c = np.concatenate([state.counts(block, K) for block, state in blocks])
         n = np.array(params.loading_counts)
         values = {**FIXED, **params.model.values(), "gamma": params.prior.gamma}
         values |= {name: FIXED[name] for name in FIXED if name not in cell.learn}
-        if cell.sampler == "gibbs":
+        if cell.sampler == "gibbs" and "gamma" not in cell.learn:
             theta = params.loadings
-        else:
+        else:  # a move of gamma leaves the sampler's own loadings behind
             theta = draw_loadings(cell, values["gamma"][:, None] + n, rng)
         if cell.sampler == "gibbs" and not params.learns_scores:
-            scores = np.concatenate([states[block.index].scores for block in run.blocks])
+            scores = np.concatenate([state.scores for state in states])
             if cell.model == "dm":
                 scores = scores / scores.sum(axis=1, keepdims=True)
         else:  # a move of their hyperparameters leaves the sampler's own scores behind
@@ -278,24 +279,28 @@ class Chain:
     def _condition_on(self, V, theta, scores):
         """Replace data and state of the run: a split V (I, J, K), and what it was drawn from."""
         run = self.run
-        corpus = run.corpus = run.training = self._corpus(V.sum(axis=-1))
-        run.rounds = run.algorithm.rounds(corpus, K)
+        corpus = self._corpus(V.sum(axis=-1))
+        run.task = replace(run.task, corpus=corpus)
+        run.schedule = replace(run.schedule, corpus=corpus, rounds=[corpus.blocks])
+        blocks = corpus.blocks
         c, n = V.sum(axis=1), V.sum(axis=0)
         self.before = {"c before": c, "n before": n, "s before": scores, "theta before": theta}
+        totals = self.cell.indicator.T @ n
+        run.params = replace(run.params, loading_counts=n.astype(np.int32), totals=totals)
         if self.cell.sampler == "gibbs":
-            run.states = {
+            states = {
                 b.index: SplitState(c[b.start : b.stop].copy(), np.empty((b.stop - b.start, K)))
-                for b in run.blocks
+                for b in blocks
             }
-            run.params = replace(run.params, loadings=np.ascontiguousarray(theta))
+            run.states = MemoryStates(states)
             return
         tokens = np.repeat(np.tile(np.arange(K, dtype=np.uint16), V.size // K), V.ravel())
         if self.shuffle:
             cells = np.repeat(np.arange(V.size // K), V.sum(axis=-1).ravel())
             tokens = tokens[np.argsort(cells + self.rng.random(len(cells)))]
-        run.states = {b.index: tokens[b.token_start : b.token_stop].copy() for b in run.blocks}
-        totals = self.cell.indicator.T @ n
-        run.params = replace(run.params, loading_counts=n.astype(np.int32), totals=totals)
+        run.states = MemoryStates(
+            {b.index: Assignments(tokens[b.token_start : b.token_stop].copy()) for b in blocks}
+        )
 
 
 # ------------------------------------------------------------------------------- statistics

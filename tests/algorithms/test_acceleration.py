@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import make_run
 
 from discan import Corpus, DirichletMultinomial, GammaPoisson, InputError, MaximumLikelihood
 from discan.algorithms import acceleration
-from discan.fitting.run import Run
 from discan.models import LoadingsPrior
 
 MODELS = pytest.mark.parametrize("model", [GammaPoisson, DirichletMultinomial])
@@ -23,7 +23,7 @@ def corpus(seed=0, n_documents=80, n_words=30, groups=None):
 
 def start(table, model, algorithm, seed=0, **options):
     prior = LoadingsPrior.of(0.1, table.layout)
-    return Run(table, model().prepare(3, table), algorithm, prior, seed=seed, **options)
+    return make_run(table, model().prepare(3, table), algorithm, prior, seed=seed, **options)
 
 
 def rises(run):
@@ -68,9 +68,9 @@ def test_totals_are_kept(model):
     run = start(table, model, MaximumLikelihood())
     for cycle in range(1, 12):
         run.advance(cycle)
-        scores = np.concatenate([run.states[block.index].old for block in run.blocks])
+        scores = np.concatenate([run.states.get(block).old for block in run.schedule.blocks])
         np.testing.assert_allclose(scores.sum(axis=1), table.lengths)
-        np.testing.assert_allclose(run.params.notes["begun"].sum(axis=0), 1.0)
+        np.testing.assert_allclose(run.params.memory.begun.sum(axis=0), 1.0)
 
 
 def test_accelerate_is_yes_or_no():

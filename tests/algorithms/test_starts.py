@@ -73,7 +73,7 @@ def test_single_precision_does_not_harm(monkeypatch):
     double = DCA(8, **settings).fit(X)
     monkeypatch.setattr("discan.algorithms.expectation.SINGLE_FROM", 0)
     single = DCA(8, **settings).fit(X)
-    assert single._params.loadings.dtype == np.float32
+    assert single.fit_.params.loadings.dtype == np.float32
     assert single.components_.dtype == np.float64
     np.testing.assert_allclose(single.components_, double.components_, atol=2e-5)
     np.testing.assert_allclose(single.scores_, double.scores_, atol=2e-4)

@@ -17,6 +17,7 @@ from conformance.bridge import (
     model_of,
     table_of,
 )
+from conftest import fit_run, make_run
 from scipy import stats
 from scipy.special import digamma, gammaln, xlogy
 
@@ -25,7 +26,6 @@ from discan.algorithms.base import Clock, Params, Stats
 from discan.algorithms.collapsed import WordIndex
 from discan.algorithms.expectation import ScoreState
 from discan.engines import Threads
-from discan.fitting.run import Run, fit
 from discan.kernels import frozen, gibbs
 from discan.kernels.objective import log_loadings
 from discan.models import DirichletMultinomial, GammaPoisson, LoadingsPrior
@@ -138,17 +138,17 @@ def test_corpus(case):
 
     corpus = table_of(inputs["W"], **layout)
     model, loadings = model_of(prior), LoadingsPrior.of(inputs["gamma"], corpus.layout)
-    bound = fit(corpus, model, Variational(), loadings, max_iter=300, seed=1).trace["objective"]
+    bound = fit_run(corpus, model, Variational(), loadings, max_iter=300, seed=1).trace["objective"]
     assert bound.max() <= golden["logp"] + 1e-9
     for sampler in (Collapsed(100, 1200, keep_draws=True), Gibbs(100, 1200, keep_draws=True)):
-        chain = fit(corpus, model, sampler, loadings, seed=1)
+        chain = fit_run(corpus, model, sampler, loadings, seed=1)
         error = batch_error(chain.draws.component_counts)
         assert np.all(np.abs(chain.component_counts - golden["E_c"]) <= 5 * error + 1e-12)
         error = batch_error(chain.draws.loadings)
-        assert np.all(np.abs(chain.loadings - golden["E_theta"]) <= 5 * error + 1e-12)
+        assert np.all(np.abs(chain.loadings.mean - golden["E_theta"]) <= 5 * error + 1e-12)
         np.testing.assert_allclose(chain.scores, golden[scores], atol=0.1)
         spread = np.sqrt(np.array(golden["E_theta_sq"]) - np.square(golden["E_theta"]))
-        np.testing.assert_allclose(chain.loadings_sd, spread, atol=0.02)
+        np.testing.assert_allclose(chain.loadings.sd, spread, atol=0.02)
         if prior.model == "cgp":
             np.testing.assert_allclose(chain.absent, golden["P_zero"], atol=CLOSE)
 
@@ -194,7 +194,10 @@ def test_collapsed_conditionals(case, name, listed):
         state = np.tile(tokens[order, 2], copies).astype(np.uint16)
         moved = [np.empty(len(state), np.int32), *np.empty((2, len(state)), np.uint16)]
         totals = corpus.layout.group_sums(n)
-        params = Params(model, loadings, loading_counts=n.astype(np.int32), totals=totals)
+        params = Params.of(
+            model, loadings, corpus.exposure_levels,
+            loading_counts=n.astype(np.int32), totals=totals,
+        )  # fmt: skip
         index = WordIndex.of(params.loading_counts, listed)
         if listed:
             index.fill(params, Threads(1))
@@ -248,11 +251,10 @@ def split_of(theta, scores, w):
     """Expected split of the counts w at these loadings and scores, by maximum likelihood."""
     flat = GammaPoisson(np.ones(2), np.ones(2)).flat()
     corpus = table_of(w)
-    table, lane = flat.score_table(np.ones(1)), Stats()
-    state = ScoreState(np.array([scores]) * table.rate)
-    params = Params(flat, None, loadings=np.array(theta), notes={"tau": 1.0})
-    MaximumLikelihood().step(params, table, corpus.blocks[0], state, CLOCK, lane)
-    return lane.loading_sums * params.loadings
+    params, lane = Params.of(flat, None, np.ones(1), loadings=np.array(theta)), Stats()
+    state = ScoreState(np.array([scores]) * params.table.rate)
+    MaximumLikelihood().step(params, corpus.blocks[0], state, CLOCK, lane)
+    return lane.finished().loading_sums
 
 
 @of_kind("joint_densities")
@@ -297,22 +299,26 @@ def step_at(model, theta_log, w, a, N=None):
     """
     w, a = np.asarray(w, float), np.array([a], float)
     corpus = table_of(w)
-    table = model.score_table(np.ones(1))
     algorithm = Variational(loadings="point")
     at_a = ScoreState(a.copy())
     prior = LoadingsPrior.of(1.0, corpus.layout)
-    params = Params(model, prior, learn=frozenset({"alpha"}), loadings=np.exp(theta_log))
-    eta = algorithm.score_sums(params, table, corpus.blocks[0], at_a).log_scores
+    learn = frozenset({"alpha"})
+    params = Params.of(model, prior, np.ones(1), learn=learn, loadings=np.exp(theta_log))
+    eta = algorithm.score_sums(params, corpus.blocks[0], at_a).log_scores
     extra = 0.0
     if N is not None:
         made = np.maximum(N, 1e-100) / np.exp(eta)
         params = replace(params, loadings=made)
         extra = (w[:, None] * np.asarray(N) * (theta_log - np.log(made))).sum()
     lane = Stats()
-    algorithm.step(params, table, corpus.blocks[0], at_a, CLOCK, lane)
+    algorithm.step(params, corpus.blocks[0], at_a, CLOCK, lane)
     constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)
-    counts = lane.loading_sums * params.loadings
-    return lane.objective + constants[0] + extra, at_a.score_shape[0], counts, eta
+    return (
+        lane.objective + constants[0] + extra,
+        at_a.score_shape[0],
+        lane.finished().loading_sums,
+        eta,
+    )
 
 
 def divergence(model, a, b, shape, rate):
@@ -380,12 +386,15 @@ def test_variational_full(case, name):
     corpus = table_of(inputs["W"])
     loadings = LoadingsPrior.of(inputs["gamma"], corpus.layout)
     algorithm, lam = Variational(), np.array(inputs["lam"])
-    params = algorithm.with_counts(Params(model, loadings), lam - loadings.gamma[:, None])
+    none = Params.of(model, loadings, np.ones(1))
+    params = algorithm.with_counts(none, lam - loadings.gamma[:, None])
     match(params.loading_shape, lam, rel_tol)
     match(np.log(params.loadings), golden["E_log_theta"], rel_tol)
     nothing = table_of(np.zeros((1, 3)))
     constants = model.log_constant(nothing.lengths) + model.log_bag(nothing)
-    penalty = algorithm.objective(params, params, Stats(), nothing, Threads(1)) - constants.sum()
+    schedule = algorithm.plan(nothing, len(model.alpha), CLOCK.seed)
+    ended = algorithm.finish(params, params, Stats(), CLOCK, schedule, Threads(1))
+    penalty = ended.objective - constants.sum()
     match(penalty, golden["neg_kl_theta"], rel_tol)
 
     rate, total, counts = model.score_table(np.ones(1)).rate[0], penalty, 0.0
@@ -394,7 +403,7 @@ def test_variational_full(case, name):
         total += bound - divergence(model, a, rate, shape, rate)
         counts = counts + split
     match(total, golden["bound"], rel_tol)
-    stats = Stats(loading_sums=counts / params.loadings)
+    stats = Stats(loading_sums=counts)
     after = algorithm.update(params, stats, 1.0, CLOCK, Threads(1))
     match(after.loading_shape, golden["lambda_after_update_from_N"], rel_tol)
 
@@ -412,16 +421,16 @@ def test_nmf_plsi(case):
 
     def start(model, tau, first):
         components = np.transpose(inputs["theta"])
-        run = Run(corpus, model, MaximumLikelihood(tau=tau), loadings, init=components)
+        run = make_run(corpus, model, MaximumLikelihood(tau=tau), loadings, init=components)
         match(run.params.loadings, inputs["theta"], 1e-14)
-        run.states[0].score_shape[:] = first
+        run.states.states[0].score_shape[:] = first
         return run
 
     gp, dm = GammaPoisson(1.0, 1.0).prepare(2), DirichletMultinomial(1.0).prepare(2)
     run = start(gp, 1.0, scores)
     run.advance(1)
     fitted = run.result()
-    match(fitted.loadings, golden["nmf_theta"], rel_tol)
+    match(fitted.loadings.mean, golden["nmf_theta"], rel_tol)
     match(fitted.scores, golden["nmf_l"], rel_tol)
     # the reported value takes it that each total is met, as it is after any step
     lengths, total = corpus.lengths, scores.sum(1)
@@ -434,7 +443,7 @@ def test_nmf_plsi(case):
         run = start(dm, tau, lengths[:, None] * m)
         run.advance(1)
         fitted = run.result()
-        match(fitted.loadings, golden[f"{name}_theta"], rel_tol)
+        match(fitted.loadings.mean, golden[f"{name}_theta"], rel_tol)
         match(fitted.scores, golden[f"{name}_m"], rel_tol)
         run.advance(2)
         values = run.trace["objective"] - bag
@@ -442,7 +451,7 @@ def test_nmf_plsi(case):
 
     run = start(gp, 1.0, lengths[:, None] * m)  # a PLSI step is an NMF step from l = L m
     run.advance(1)
-    match(run.result().loadings, golden["plsi_theta"], rel_tol)
+    match(run.result().loadings.mean, golden["plsi_theta"], rel_tol)
     match(run.result().scores, lengths[:, None] * np.array(golden["plsi_m"]), rel_tol)
 
 

@@ -152,8 +152,8 @@ def test_forms_and_names():
     frame = pd.DataFrame(X, columns=names)
     named = DCAClassifier(4, random_state=0, max_iter=10).fit(frame, pd.Series(Y))
     assert list(named.feature_names_in_) == names
-    assert named.dca_._layout.word_names[-3:] == ("law", "money", "sport")
-    assert named.dca_._layout.group_names == ("0", "label")
+    assert named.dca_.fit_.layout.word_names[-3:] == ("law", "money", "sport")
+    assert named.dca_.fit_.layout.group_names == ("0", "label")
     np.testing.assert_array_equal(named.predict_proba(frame[TEST]), expected)
     with pytest.raises(ValueError, match="feature names"):
         named.predict(frame[names[::-1]])
@@ -167,7 +167,7 @@ def test_groups_of_the_words():
         corpus = Corpus(X, groups=groups, exposures=exposures)
         same = DCAClassifier(4, model=model, random_state=0, max_iter=20).fit(corpus, Y)
         np.testing.assert_allclose(same.predict_proba(corpus), given.predict_proba(X))
-        assert given.dca_._layout.n_groups == 3
+        assert given.dca_.fit_.layout.n_groups == 3
 
 
 def test_given_components_and_priors_are_for_the_words():

@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
+from conftest import make_run
 
 import discan
 from discan import DCA, Collapsed, Corpus, Gibbs
 from discan.fitting.loading_draws import SampledLoadings
-from discan.fitting.run import Run
 from discan.models import MODELS, LoadingsPrior
 
 X = np.random.default_rng(0).poisson(0.6, (30, 12))
@@ -19,18 +19,18 @@ TABLES = ("component_counts", "component_counts_sd", "scores", "scores_sd", "abs
 def follow(model, algorithm, learn, table=X, stop=7):
     """Run a chain; return its result, and the moments of each draw by the model's own formulas."""
     corpus = Corpus(table, exposures=EXPOSURES if model != "dm" else None)
-    run = Run(
+    run = make_run(
         corpus, MODELS.find(model).prepare(5, corpus), algorithm,
         LoadingsPrior.of(0.3, corpus.layout), learn=learn, seed=3,
     )  # fmt: skip
     moments, loadings = [], []
 
     def watch(run):
-        if run.averages is None:
+        if run.draws is None:
             return run.cycle == stop
         parts = [
-            run.algorithm.read(run.params, run._table, block, run.states[block.index])
-            for block in sorted(run.blocks, key=lambda block: block.start)
+            run.algorithm.read(run.params, block, run.states.get(block))
+            for block in sorted(run.schedule.blocks, key=lambda block: block.start)
         ]
         moments.append([np.concatenate(column) for column in zip(*parts, strict=True)])
         prior, counts = run.params.prior, run.params.loading_counts
@@ -48,7 +48,7 @@ def test_averages_are_those_of_the_draws(model, algorithm, learning):
     names = next(cls for cls in MODELS if cls.short == model).hyperparameters
     learn = (*names, "gamma") if learning else ()
     run, moments, loadings = follow(model, algorithm, learn)
-    assert len(moments) == run.averages.n_draws == 5
+    assert len(moments) == run.draws.n_draws == 5
     fit = run.result()
     counts, scores, squares, absent = moments.mean(axis=0)
     expected = {
@@ -65,18 +65,18 @@ def test_averages_are_those_of_the_draws(model, algorithm, learning):
     np.testing.assert_allclose(fit.scores, scores, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(fit.component_counts, counts, rtol=1e-15)
     mean, square = loadings.mean(axis=0)
-    np.testing.assert_allclose(fit.loadings, mean, rtol=1e-12)
-    np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-9)
+    np.testing.assert_allclose(fit.loadings.mean, mean, rtol=1e-12)
+    np.testing.assert_allclose(fit.loadings.sd, np.sqrt(square - mean**2), rtol=1e-9)
 
 
 def test_variances_of_many_loadings_are_kept_in_single_precision(monkeypatch):
-    monkeypatch.setattr("discan.fitting.document_draws.SINGLE_FROM", 1)
+    monkeypatch.setattr("discan.fitting.draws.SINGLE_FROM", 1)
     run, _, loadings = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
     fit = run.result()
-    assert fit.loadings_variance.dtype == np.float32
+    assert fit.loadings.variance.dtype == np.float32
     mean, square = loadings.mean(axis=0)
-    np.testing.assert_allclose(fit.loadings, mean, rtol=1e-12)
-    np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-6)
+    np.testing.assert_allclose(fit.loadings.mean, mean, rtol=1e-12)
+    np.testing.assert_allclose(fit.loadings.sd, np.sqrt(square - mean**2), rtol=1e-6)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -84,10 +84,10 @@ def single(request, monkeypatch):
     """Return a function that has means kept in single precision, all or where words were drawn."""
 
     def use():
-        monkeypatch.setattr("discan.fitting.document_draws.SINGLE_FROM", 1)
-        monkeypatch.setattr("discan.fitting.document_draws.SINGLE_MEANS_FROM", 1)
+        monkeypatch.setattr("discan.fitting.draws.SINGLE_FROM", 1)
+        monkeypatch.setattr("discan.fitting.draws.SINGLE_MEANS_FROM", 1)
         monkeypatch.setattr("discan.fitting.loading_draws.FILLED", float(request.param == "sparse"))
-        monkeypatch.setattr("discan.fitting.loading_draws.WORDS_A_GROUP", 1)
+        monkeypatch.setattr("discan.fitting.loading_draws.WORDS_PER_GROUP", 1)
         return request.param
 
     return use
@@ -106,13 +106,13 @@ def test_means_of_many_loadings_are_kept_in_single_precision(single, algorithm, 
     """Over enough draws that rounding adds up."""
     kind = single()
     run, _, loadings = follow("dm", algorithm, learn, stop=202)
-    assert run.averages.n_draws == len(loadings) == 200
+    assert run.draws.n_draws == len(loadings) == 200
     fit = run.result()
-    assert is_sparse(fit.tables) == (kind == "sparse")
-    assert fit.loadings.dtype == np.float32
+    assert is_sparse(fit.loadings) == (kind == "sparse")
+    assert fit.loadings.mean.dtype == np.float32
     mean, square = loadings.mean(axis=0)
-    np.testing.assert_allclose(fit.loadings, mean, rtol=1e-6)
-    np.testing.assert_allclose(fit.loadings_sd, np.sqrt(square - mean**2), rtol=1e-5)
+    np.testing.assert_allclose(fit.loadings.mean, mean, rtol=1e-6)
+    np.testing.assert_allclose(fit.loadings.sd, np.sqrt(square - mean**2), rtol=1e-5)
 
 
 def wide_chain():
@@ -122,37 +122,37 @@ def wide_chain():
 
 
 def test_only_loadings_of_drawn_words_take_room(monkeypatch):
-    monkeypatch.setattr("discan.fitting.document_draws.SINGLE_MEANS_FROM", 1)
+    monkeypatch.setattr("discan.fitting.draws.SINGLE_MEANS_FROM", 1)
     estimator, table = wide_chain()
     used = np.zeros((50, 60), dtype=bool)
 
     def watch(run):
-        if run.averages is not None:
+        if run.draws is not None:
             used[...] |= run.params.loading_counts > 0
 
-    tables = estimator.set_params(callback=watch).fit(table)._tables
+    tables = estimator.set_params(callback=watch).fit(table).fit_.loadings
     assert sum(len(part.components) for part in tables.parts) == used.sum() < used.size / 2
     monkeypatch.setattr("discan.fitting.loading_draws.FILLED", 0.0)
     estimator, table = wide_chain()
-    dense = estimator.fit(table)._tables
+    dense = estimator.fit(table).fit_.loadings
     np.testing.assert_allclose(tables.mean, dense.mean, rtol=1e-6)
     np.testing.assert_allclose(tables.variance, dense.variance, rtol=1e-5)
 
 
 def test_gamma_that_changes_by_word_needs_all_means(monkeypatch):
-    monkeypatch.setattr("discan.fitting.document_draws.SINGLE_MEANS_FROM", 1)
+    monkeypatch.setattr("discan.fitting.draws.SINGLE_MEANS_FROM", 1)
     monkeypatch.setattr("discan.fitting.loading_draws.FILLED", 1.0)
     algorithm = Collapsed(2, 3, schedule="blocked")
     by_word = {"gamma": np.linspace(0.1, 0.5, 40), "algorithm": algorithm, "random_state": 0}
     table = np.random.default_rng(2).poisson(0.4, (30, 40))
-    assert is_sparse(DCA(3, **by_word).fit(table)._tables)
-    assert not is_sparse(DCA(3, **by_word, learn=("gamma",)).fit(table)._tables)
+    assert is_sparse(DCA(3, **by_word).fit(table).fit_.loadings)
+    assert not is_sparse(DCA(3, **by_word, learn=("gamma",)).fit(table).fit_.loadings)
     many = {"groups": np.arange(40) // 2, "algorithm": algorithm, "random_state": 0}
-    assert not is_sparse(DCA(3, **many).fit(table)._tables)
+    assert not is_sparse(DCA(3, **many).fit(table).fit_.loadings)
 
 
 def test_means_too_small_for_single_precision_are_kept_in_double(monkeypatch):
-    monkeypatch.setattr("discan.fitting.document_draws.SINGLE_MEANS_FROM", 1)
+    monkeypatch.setattr("discan.fitting.draws.SINGLE_MEANS_FROM", 1)
     table = np.append(X, np.zeros((30, 1), dtype=int), axis=1)  # a word that is never seen
     estimators = [
         DCA(3, gamma=gamma, algorithm=Collapsed(1, 3), random_state=0).fit(table)
@@ -182,9 +182,9 @@ def test_users_read_and_kernels_get_double_precision(single, tmp_path, algorithm
     assert not np.array_equal(components, double.components_)  # they are rounded, no more
     np.testing.assert_allclose(components, double.components_, rtol=1e-6)
     np.testing.assert_allclose(single.components_sd_, double.components_sd_, rtol=1e-5)
-    assert single._loadings.flags.c_contiguous
-    np.testing.assert_array_equal(single._loadings, components.T)
-    assert single._inference.loadings is single._loadings
+    assert single.fit_.mean_loadings.flags.c_contiguous
+    np.testing.assert_array_equal(single.fit_.mean_loadings, components.T)
+    assert single.fit_.inference.loadings is single.fit_.mean_loadings
     short = X.copy()
     short[:, 4:] = 0  # so short that they are summed exactly
     for name in ("transform", "log_likelihood"):
@@ -197,7 +197,10 @@ def test_users_read_and_kernels_get_double_precision(single, tmp_path, algorithm
     np.testing.assert_array_equal(loaded.components_, components)
     np.testing.assert_array_equal(loaded.transform(X), single.transform(X))
     assert loaded.score(X) == single.score(X)
-    assert (loaded._tables.mean.dtype, loaded._loadings.dtype) == (np.float32, np.float64)
+    assert (loaded.fit_.loadings.mean.dtype, loaded.fit_.mean_loadings.dtype) == (
+        np.float32,
+        np.float64,
+    )
 
 
 @pytest.mark.parametrize("learn", [(), ("alpha", "gamma")])
@@ -228,29 +231,29 @@ def test_single_precision_keeps_the_bits_the_same(single, tmp_path, algorithm, l
 
 
 def test_sparse_results_stay_as_they_are_when_draws_are_added(monkeypatch):
-    monkeypatch.setattr("discan.fitting.document_draws.SINGLE_MEANS_FROM", 1)
+    monkeypatch.setattr("discan.fitting.draws.SINGLE_MEANS_FROM", 1)
     monkeypatch.setattr("discan.fitting.loading_draws.FILLED", 1.0)
-    monkeypatch.setattr("discan.fitting.loading_draws.WORDS_A_GROUP", 1)
+    monkeypatch.setattr("discan.fitting.loading_draws.WORDS_PER_GROUP", 1)
     run, _, _ = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
     before = run.result()
-    known = before.loadings, before.loadings_variance
-    run._add_to(run.averages, run.algorithm)
-    np.testing.assert_array_equal(before.loadings, known[0])
+    known = before.loadings.mean, before.loadings.variance
+    run._add_to(run.draws)
+    np.testing.assert_array_equal(before.loadings.mean, known[0])
     np.testing.assert_array_equal(before.loadings_variance, known[1])
-    assert not np.array_equal(run.result().loadings, known[0])
+    assert not np.array_equal(run.result().loadings.mean, known[0])
 
 
 def test_results_stay_as_they_are_when_draws_are_added():
     run, _, _ = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
     before = run.result()
-    known = before.loadings.copy(), before.loadings_variance.copy()
-    assert run.result().loadings is before.loadings  # read where they are
-    run._add_to(run.averages, run.algorithm)
+    known = before.loadings.mean.copy(), before.loadings.variance.copy()
+    assert run.result().loadings.mean is before.loadings.mean  # read where they are
+    run._add_to(run.draws)
     after = run.result()
-    np.testing.assert_array_equal(before.loadings, known[0])
+    np.testing.assert_array_equal(before.loadings.mean, known[0])
     np.testing.assert_array_equal(before.loadings_variance, known[1])
-    assert after.loadings is not before.loadings
-    assert not np.array_equal(after.loadings, before.loadings)
+    assert after.loadings.mean is not before.loadings.mean
+    assert not np.array_equal(after.loadings.mean, before.loadings.mean)
 
 
 @pytest.mark.parametrize("model", ["dm", "cgp"])
@@ -289,13 +292,13 @@ def test_the_spread_of_well_known_loadings_does_not_suffer():
     run, _, loadings = follow_one(table)
     mean, square = loadings.mean(axis=0)
     exact = np.sqrt(square - mean**2)
-    np.testing.assert_allclose(run.result().loadings_sd, exact, rtol=1e-5)
+    np.testing.assert_allclose(run.result().loadings.sd, exact, rtol=1e-5)
     assert exact.max() < 1e-3
 
 
 def follow_one(table):
     corpus = Corpus(table)
-    run = Run(
+    run = make_run(
         corpus, MODELS.find("dm").prepare(1, corpus), Gibbs(1, 4),
         LoadingsPrior.of(0.5, corpus.layout), seed=0,
     )  # fmt: skip
@@ -312,14 +315,14 @@ def follow_one(table):
 def test_only_used_components_take_room():
     run, moments, _ = follow("dm", Gibbs(2, 5), ())
     used = (moments[:, 0] > 0).any(axis=0)
-    parts = run.averages.documents.parts
+    parts = run.draws.documents.parts
     assert sum(len(part.components) for part in parts) == used.sum() < used.size
     assert all(part.sums.shape[0] == 2 for part in parts)
 
 
 def test_a_chain_that_is_still_burning_in_reports_its_state():
     run, _, _ = follow("gp", Gibbs(20, 5), (), stop=3)
-    assert run.averages is None
+    assert run.draws is None
     np.testing.assert_array_equal(run.result().component_counts.sum(axis=1), X.sum(axis=1))
 
 

@@ -86,10 +86,10 @@ def test_draws_take_what_is_said(text, model, schedule):
     during, entries, block = [], [], []
 
     def watch(run):
-        block.append(max(block.stop - block.start for block in run.blocks))
+        block.append(max(block.stop - block.start for block in run.schedule.blocks))
         during.append(tracemalloc.get_traced_memory()[1])
-        if run.averages is not None:
-            entries.append(sum(len(part.components) for part in run.averages.documents.parts))
+        if run.draws is not None:
+            entries.append(sum(len(part.components) for part in run.draws.documents.parts))
 
     estimator = chain(model, schedule, burn_in=1, n_draws=4).set_params(callback=watch)
     with peak() as whole:
@@ -129,7 +129,8 @@ def test_a_fit_with_its_draws_keeps_to_the_limit_where_loadings_dominate(
     with peak() as whole:
         estimator.fit(table)
     assert whole[0] <= limit(table, n_components)
-    assert whole[0] <= algorithm.bytes_needed(table, n_components) <= 2 * limit(table, n_components)
+    needed = algorithm.plan(table, n_components, np.uint64(0)).bytes
+    assert whole[0] <= needed <= 2 * limit(table, n_components)
 
 
 CELLS = [
@@ -211,6 +212,6 @@ def test_a_gibbs_sampler_keeps_only_counts_and_scores(text):
     estimator.fit(corpus(20, 30, 500))
     with peak() as whole:
         estimator.fit(text)
-    lanes = algorithm.n_lanes(text, K)
+    lanes = algorithm.plan(text, K, np.uint64(0)).lanes
     tables = 2 * text.n_documents + (lanes + 6) * text.n_words
     assert whole[0] <= 1.3 * 8 * K * tables + 16 * text.n_words * K + 20 * text.n_tokens

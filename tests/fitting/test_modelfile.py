@@ -49,7 +49,7 @@ def test_names_groups_and_settings_survive(fitted):
     _estimator, path = fitted
     loaded = discan.load(path)
     assert type(loaded) is discan.LDA
-    assert loaded._layout.word_names == tuple("abcdefghijkl")
+    assert loaded.fit_.layout.word_names == tuple("abcdefghijkl")
     assert loaded.get_params()["n_components"] == 3
     np.testing.assert_array_equal(loaded.groups, np.arange(12) % 2)
     assert list(loaded.components_frame().index) == list("abcdefghijkl")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import fit_run, make_run
 from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
@@ -27,7 +28,6 @@ from discan import (
 )
 from discan.algorithms import ALGORITHMS
 from discan.algorithms.collapsed import BLOCKED_FROM
-from discan.fitting.run import Run, fit
 from discan.kernels import twins
 from discan.models import MODELS, LoadingsPrior
 
@@ -438,7 +438,7 @@ def test_loadings_of_words_that_were_never_seen():
     corpus = Corpus(np.array([[4, 2, 0, 0, 0, 0]]), groups=groups)
     prior = LoadingsPrior.of(1e-4, corpus.layout)
     model = MODELS.find("dm").prepare(3, corpus)
-    run = Run(corpus, model, Gibbs(), prior, seed=5)
+    run = make_run(corpus, model, Gibbs(), prior, seed=5)
     n_lost = 0
     for cycle in range(20):
         run.advance(cycle + 1, progress=False)
@@ -489,11 +489,11 @@ def test_planted_components_are_found(model, algorithm):
 def test_fit_in_one_call():
     corpus = Corpus(X)
     model = MODELS.find("dm").prepare(3, corpus)
-    result = fit(
+    result = fit_run(
         corpus, model, Variational(), LoadingsPrior.of(0.5, corpus.layout), max_iter=8, seed=0
     )
     estimator = make("dm", Variational()).fit(X)
-    assert result.loadings.T.tobytes() == estimator.components_.tobytes()
+    assert result.loadings.mean.T.tobytes() == estimator.components_.tobytes()
     assert result.scores.tobytes() == estimator.scores_.tobytes()
     assert result.n_cycles == estimator.n_iter_
 
@@ -504,7 +504,7 @@ def test_a_chain_that_forgets_answers_with_its_latter_part():
     counted = []
 
     def after_cycle(run):
-        counted.append(0 if run.averages is None else run.averages.n_draws)
+        counted.append(0 if run.draws is None else run.draws.n_draws)
 
     DCA(2, algorithm=algorithm, random_state=0, progress=False, callback=after_cycle).fit(X)
     # 32 cycles; the draws of cycles 4, 8 and 16 are the first again, that of cycle 32 is not

@@ -40,6 +40,7 @@ ROUNDS = 8
 LISTED_FROM = 200
 LISTED_ROUNDS = 4
 MOST_TOKENS = 2**30
+FIRST_LANES = 2  # each has J x K counts, which the memory of the averages covers
 
 
 @dataclass
@@ -136,6 +137,7 @@ class Collapsed(Sampler):
             corpus,
             rounds,
             lanes=1 if exact else corpus.n_documents,
+            first_lanes=FIRST_LANES,
             bytes=self._bytes(corpus, n_components, rounds),
             state_type=Assignments,
             memory_type=Sweep,

@@ -55,6 +55,7 @@ class Gibbs(Sampler):
             corpus,
             [corpus.blocks],
             lanes=lanes,
+            first_lanes=lanes,
             bytes=8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words),
             state_type=SplitState,
             **self.chain(),

@@ -30,6 +30,8 @@ class Schedule:
         Number of passes over a round, with new parameters each time.
     lanes : int
         Largest number of partial sums of a round. It never depends on the number of threads.
+    first_lanes : int, optional
+        The same for the first states; if not given, they add to no sums and each has its own lane.
     start : str
         Start of the fit if the user does not choose one.
     first_pass : Algorithm, optional
@@ -60,6 +62,7 @@ class Schedule:
     memory_type: Any = None
     start: str = "random"
     visits: int = 1
+    first_lanes: int | None = None
     first_pass: Any = None
     held_out: Corpus | None = None
     cycles: int = MAX_CYCLES

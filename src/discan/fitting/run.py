@@ -15,7 +15,7 @@ import numpy as np
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats, without_priors
-from discan.algorithms.schedule import Schedule, most_lanes
+from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.errors import InputError, LimitError
@@ -118,7 +118,7 @@ class Run:
         algorithm, clock = task.algorithm, Clock(np.uint64(task.seed), -1)
         params = algorithm.init(task.first_params(schedule), schedule, start, clock)
         blocks = schedule.blocks
-        lanes = min(len(blocks), most_lanes(schedule.corpus, params.n_components))
+        lanes = min(len(blocks), schedule.first_lanes or len(blocks))
         visit = Visit(algorithm, params, MemoryStates(), blocks, lanes, clock)
         parts = engine.run(lambda lane: first_states(visit, start, lane), range(lanes))
         stats = Stats.merged(parts, engine)
