@@ -12,7 +12,7 @@ from discan.demos import digits as digits_demo
 from discan.demos.digits import _shades
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTION = r"\d+(?:\.\d+)?"
 # a comment cites one section of the theory, several after commas, or a range
@@ -40,8 +40,16 @@ def test_code_blocks_run(path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
-        assert (path.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#?([^):]*)\)", path.read_text("utf-8")):
+        page = path.parent / target if target else path
+        assert page.exists(), target
+        assert not anchor or anchor in anchors(page), f"{target}#{anchor}"
+
+
+def anchors(page):
+    """Names of the headings of a page, as links give them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def test_cited_sections_of_the_theory_exist():
