@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every Python block of the documentation runs, and the demo prints a page."""
+"""Every Python block of the documentation runs, its links and citations lead somewhere."""
 
 import inspect
 import io
@@ -12,8 +12,12 @@ from discan.demos import digits as digits_demo
 from discan.demos.digits import _shades
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SECTION = r"\d+(?:\.\d+)?"
+# a comment cites one section of the theory, several after commas, or a range
+CITATION = re.compile(rf"\b(?:theory|spec)\s+({SECTION}(?:(?:,\s|-)\d+\.\d+)*)", re.IGNORECASE)
+SOURCES = [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
 def run(path):
@@ -36,8 +40,30 @@ def test_code_blocks_run(path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
-        assert (path.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#?([^):]*)\)", path.read_text("utf-8")):
+        page = path.parent / target if target else path
+        assert page.exists(), target
+        assert not anchor or anchor in anchors(page), f"{target}#{anchor}"
+
+
+def anchors(page):
+    """Names of the headings of a page, as links give them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_cited_sections_of_the_theory_exist():
+    theory = (ROOT / "docs" / "theory.md").read_text("utf-8")
+    sections = re.findall(rf"^#+ ({SECTION}) \w", theory, re.MULTILINE)
+    assert len(sections) == len(set(sections))
+    cited = [
+        (number, path.name)
+        for path in SOURCES
+        for citation in CITATION.findall(path.read_text("utf-8"))
+        for number in re.findall(SECTION, citation)
+    ]
+    assert cited
+    assert [pair for pair in cited if pair[0] not in sections] == []
 
 
 def test_skeletons_have_the_real_signatures():
