@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import digamma, gammaln
 
 from discan.algorithms.collapsed import WordIndex
-from discan.kernels import collapsed, evidence, frozen, gibbs, variational
+from discan.kernels import blocked, collapsed, evidence, gibbs, variational
 
 MODELS = pytest.mark.parametrize("model", ["gp", "cgp", "dm"])
 CASES = pytest.mark.parametrize("number", range(6))
@@ -234,7 +234,7 @@ def test_collapsed_draws_from_the_conditional(model, number, form, lonely):
     head = (*document.head, *document.table, groups.astype(np.int32), gamma, indicator @ gamma)
     index = WordIndex.of(counts, listed=form == "lists")
     if index.listed:
-        frozen.index_words(
+        blocked.index_words(
             counts, 0, J, totals, head[-3], head[-1], index.touched, *index.read[:3], index.counts,
             index.shares,
         )  # fmt: skip
@@ -245,7 +245,7 @@ def test_collapsed_draws_from_the_conditional(model, number, form, lonely):
         if form == "exact":
             collapsed.sweep(*head, totals.copy(), counts.copy(), *rest)
         else:
-            redraw = frozen.listed_sweep if index.listed else frozen.frozen_sweep
+            redraw = blocked.sweep_by_lists if index.listed else blocked.sweep_by_rows
             redraw(*head, totals, counts, *index.read, z, *moves, *rest[1:])
         first.append(z[0])
     observed = np.bincount(first, minlength=K)

@@ -11,7 +11,7 @@ from discan.algorithms.base import Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
-from discan.kernels.variational import log_peaks
+from discan.kernels.variational import weighted_log_loadings
 from discan.models import ScoreTable
 from discan.typing import Array
 
@@ -128,7 +128,7 @@ class Accelerated(Expectation):
         gamma = params.prior.gamma
         if not gamma.any():
             return stats.objective
-        return stats.objective + float(log_peaks(self._departure(params), gamma))
+        return stats.objective + float(weighted_log_loadings(self._departure(params), gamma))
 
 
 def _ahead(begun: Array, old: Array, new: Array, stride: float) -> Array:

@@ -14,17 +14,17 @@ from discan.algorithms.sampling import Sampler
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine, pieces
 from discan.errors import LimitError
-from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
-from discan.kernels.frozen import (
-    frozen_sweep,
+from discan.kernels.blocked import (
     index_words,
-    listed_sweep,
     move_counts,
     move_totals,
     round_tables,
+    sweep_by_lists,
+    sweep_by_rows,
 )
-from discan.kernels.simd.lanes import LANES
+from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
 from discan.kernels.simd.memory import aligned
+from discan.kernels.simd.weighted_draws import LANES
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 from discan.validation import one_of, whole
@@ -206,7 +206,7 @@ class Collapsed(Sampler):
         else:
             index: WordIndex = params.notes["index"]
             moves = _room(len(state), state.dtype)
-            redraw = listed_sweep if index.listed else frozen_sweep
+            redraw = sweep_by_lists if index.listed else sweep_by_rows
             given = params.notes["tables"]
             n_moved = redraw(*head, *index.read, state, *moves, *tail, given=given)
             words, old, new = (part[:n_moved] for part in moves)
@@ -242,7 +242,7 @@ class Collapsed(Sampler):
 
 @dataclass(frozen=True)
 class WordIndex:
-    """For each word, the components that it has tokens in; see ``kernels.frozen.index_words``.
+    """For each word, the components that it has tokens in; see ``kernels.blocked.index_words``.
 
     Attributes
     ----------

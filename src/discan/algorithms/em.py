@@ -16,7 +16,7 @@ from discan.data.corpus import Block, Corpus
 from discan.data.splits import split_tokens
 from discan.engines import Engine
 from discan.errors import InputError, shown
-from discan.kernels.variational import log_peaks
+from discan.kernels.variational import weighted_log_loadings
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.typing import Array
@@ -95,7 +95,7 @@ class MAP(Expectation):
     ) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
         constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
-        loading_term = float(log_peaks(before.loadings, before.prior.gamma))
+        loading_term = float(weighted_log_loadings(before.loadings, before.prior.gamma))
         return stats.objective + float(constants.sum()) + loading_term
 
 

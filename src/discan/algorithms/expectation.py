@@ -13,7 +13,7 @@ import numpy as np
 from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, Stats
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
-from discan.kernels.settling import settle
+from discan.kernels.active_set import solve_scores
 from discan.kernels.variational import expect, expect_conditional
 from discan.models import Model, ScoreTable
 from discan.typing import Array
@@ -273,7 +273,7 @@ class Expectation(Algorithm):
         else:
             power = self.power(params)
             if steps is None and power == 1.0 and params.n_components >= SETTLE_FROM:
-                settle(
+                solve_scores(
                     *head, table.shape, table.rate, params.loadings, state.score_shape,
                     self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
                 )  # fmt: skip

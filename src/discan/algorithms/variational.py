@@ -12,7 +12,11 @@ from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
-from discan.kernels.variational import loading_geometry, loading_penalty, log_peaks
+from discan.kernels.variational import (
+    geometric_mean_loadings,
+    loading_penalty,
+    weighted_log_loadings,
+)
 from discan.models import Model, ScoreTable
 from discan.models.hyperparameters import ExpectedScores
 from discan.typing import Array
@@ -62,7 +66,7 @@ class Variational(Expectation):
         shape = params.prior.gamma[:, None] + counts
         weights = np.empty_like(shape)
         layout = params.prior.layout
-        loading_geometry(shape, layout.group_of_word, layout.group_sums(shape), weights)
+        geometric_mean_loadings(shape, layout.group_of_word, layout.group_sums(shape), weights)
         return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
 
     def init_params(self, params: Params, corpus: Corpus, start: Start, clock: Clock) -> Params:
@@ -130,7 +134,7 @@ class Variational(Expectation):
     def _loading_term(self, params: Params) -> float:
         prior = params.prior
         if params.loading_shape is None:
-            return float(log_peaks(params.loadings, prior.gamma))
+            return float(weighted_log_loadings(params.loadings, prior.gamma))
         layout = prior.layout
         totals = layout.group_sums(params.loading_shape)
         return float(

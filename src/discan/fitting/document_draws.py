@@ -20,7 +20,7 @@ from discan.algorithms.base import Params
 from discan.data.corpus import Block, Corpus
 from discan.fitting.loading_draws import DenseMeans, SparseMeans
 from discan.fitting.result import Draws, Loadings
-from discan.kernels.averages import add_counts, union_sizes
+from discan.kernels.running_means import add_counts, union_sizes
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 

@@ -19,7 +19,7 @@ from .random import (
     uniform,
 )
 from .simd.memory import copy_tail, prefetch, prefetch_row
-from .simd.weighing import LANES, find_component, make_room, weigh
+from .simd.weighted_sums import LANES, find_component, sum_buffers, sum_weights
 from .special import log_rising
 
 __all__ = [
@@ -82,7 +82,7 @@ def _room(loadings):
     By NumPy, which need not compile it for each type and number of dimensions.
     """
     n_components = loadings.shape[1]
-    score, ends, through = make_room(n_components)
+    score, ends, through = sum_buffers(n_components)
     shapes, log_score, weights = np.empty((3, n_components))
     index, draws = np.empty((2, n_components), dtype=np.int64)
     return (
@@ -162,7 +162,7 @@ def _split_document(
         j = words[t]
         if t + _AHEAD < indptr[-1]:
             prefetch_row(loadings, words[t + _AHEAD])
-        total = weigh(loadings, np.int64(j), tail, tail_start, score, ends, through)
+        total = sum_weights(loadings, np.int64(j), tail, tail_start, score, ends, through)
         plain = _TINY < total < np.inf
         if counts[t] == 1 and _TAME < total < 1.0 / _TAME:
             product *= total
@@ -215,7 +215,7 @@ def _weigh_in_logs(loadings, j, score, log_score, out_weights):
 
 @part()
 def _sum_by_lanes(weights, out_ends, out_through):
-    """Do what ``weigh`` does, with weights at hand."""
+    """Do what ``sum_weights`` does, with weights at hand."""
     n_components = weights.shape[0]
     last = (n_components + LANES - 1) // LANES * LANES
     for k in range(last):

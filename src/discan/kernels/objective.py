@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import kernel
-from .simd.lanes import GLANCE, glance, lowest
+from .simd.nonzeros import AT_A_TIME, lowest_bit, nonzero_bits
 from .special import log_rising
 
 __all__ = ["log_loadings"]
@@ -34,15 +34,15 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
         if j > 0 and gamma[j] != gamma[j - 1]:
             known = 0
         row = 0.0
-        for start in range(0, n_components, GLANCE):
-            if start + GLANCE <= n_components:
-                bits = glance(loading_counts, j * n_components + start)
+        for start in range(0, n_components, AT_A_TIME):
+            if start + AT_A_TIME <= n_components:
+                bits = nonzero_bits(loading_counts, j * n_components + start)
             else:
                 bits = np.uint64(0)
                 for k in range(start, n_components):
                     bits |= np.uint64(loading_counts[j, k] != 0) << np.uint64(k - start)
             while bits != 0:  # most counts are zero, and cost nothing more
-                n = np.int64(loading_counts[j, np.uint64(start) + lowest(bits)])
+                n = np.int64(loading_counts[j, np.uint64(start) + lowest_bit(bits)])
                 bits &= bits - np.uint64(1)
                 if n >= _TABLE:
                     row += log_rising(gamma[j], n)

@@ -9,7 +9,13 @@ from .compile import REORDER, kernel, part
 from .simd.memory import fill, prefetch_row, work_rows
 from .special import digamma, exp_digamma, log, log_gamma
 
-__all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
+__all__ = [
+    "expect",
+    "expect_conditional",
+    "geometric_mean_loadings",
+    "loading_penalty",
+    "weighted_log_loadings",
+]
 
 # Weights below this are held up to it, so that no word loses all its components to underflow.
 _FLOOR = 1e-150
@@ -321,10 +327,10 @@ def _entropy_term(share, logit):
 
 
 @kernel()
-def loading_geometry(loading_shape, group_of_word, totals, out_weights):
+def geometric_mean_loadings(loading_shape, group_of_word, totals, out_weights):
     """Exp E[log theta_jk] of Dirichlet loadings: exp(psi(lambda_jk) - psi(sum of the group)).
 
-    Same as twins.loading_geometry.
+    Same as twins.geometric_mean_loadings.
     """
     n_groups, n_components = totals.shape
     inverse = np.empty((n_groups, n_components))
@@ -358,8 +364,8 @@ def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
 
 
 @kernel()
-def log_peaks(loadings, gamma):
-    """Sum of gamma_j log(theta_jk), the log prior of point loadings. Same as twins.log_peaks.
+def weighted_log_loadings(loadings, gamma):
+    """Sum of gamma_j log(theta_jk), the log prior of point loadings. Same as twins.weighted_log_loadings.
 
     One logarithm for a product of several.
     """

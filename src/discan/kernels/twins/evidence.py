@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Twins for one document at a time under fixed loadings."""
 
-import itertools
 import math
 
 import numpy as np
 
-from .common import document_weight, each_document, log_factor
-from .streams import EVIDENCE, FOLD_IN, WORD, Stream
+from .collapsed import document_weight
+from .documents import each_document
+from .gibbs import log_factor
+from .random import EVIDENCE, FOLD_IN, WORD, Stream
 
-__all__ = ["chib", "enumerate_counts", "fold_in"]
+__all__ = ["chib", "fold_in"]
 
 
 def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_in, work, seed):
@@ -63,25 +64,6 @@ def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, se
                 transitions.append(document.log_transition(goal))
         result[i] = log_joint - (np.logaddexp.reduce(transitions) - math.log(n_sweeps))
     return result
-
-
-def enumerate_counts(indptr, words, counts, levels, shape, rate, present, loadings):
-    """Exact log p (I,), E[c] (I, K) and P(c = 0) (I, K) by summing over all assignments."""
-    n_documents, n_components = len(indptr) - 1, loadings.shape[1]
-    log_probability = np.zeros(n_documents)
-    means, empty = np.zeros((2, n_documents, n_components))
-    for i, w, n in each_document(indptr, words, counts):
-        known = loadings[w].any(axis=1)
-        tokens = np.repeat(w[known], n[known].astype(int))
-        ways = np.array(list(itertools.product(range(n_components), repeat=len(tokens))), dtype=int)
-        c = (ways[:, :, None] == np.arange(n_components)).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            logs = np.log(loadings[tokens, ways]).sum(axis=1)
-        logs = logs + log_factor(c, shape[levels[i]], rate[levels[i]], present[levels[i]])
-        log_probability[i] = np.logaddexp.reduce(logs) if known.all() else -np.inf
-        shares = np.exp(logs - np.logaddexp.reduce(logs))
-        means[i], empty[i] = shares @ c, shares @ (c == 0)
-    return log_probability, means, empty
 
 
 class _Document:

@@ -9,7 +9,7 @@ from .compile import REORDER, kernel, part
 from .simd.memory import copy, prefetch_row, work_rows
 from .special import exp_digamma
 
-__all__ = ["settle"]
+__all__ = ["solve_scores"]
 
 # Scores below this are held up to it, so that no word loses all its components to underflow.
 _FLOOR = 1e-150
@@ -26,13 +26,13 @@ _LANES = 16  # loops over a multiple of this have no rest that is not vector cod
 
 
 @kernel()
-def settle(
+def solve_scores(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
     geometric_mean, n_steps, tolerance,
 ):  # fmt: skip
     """Bring the scores of each document to the fixed point of the steps of ``expect``.
 
-    Same as twins.settle. A step with all components is that of ``expect``, without power:
+    Same as twins.active_set.solve_scores. A step with all components is that of ``expect``, without power:
 
         R_jk = weights_jk s_k / Z_j,   score_shape_k <- shape_k + sum_j w_j R_jk.
 

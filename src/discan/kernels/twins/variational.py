@@ -1,12 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Twin of the structured variational step for scores that may be exactly zero."""
+"""Twins of the steps in expectation: maximum likelihood, MAP and variational."""
 
 import numpy as np
 from scipy.special import digamma, gammaln, softmax, xlogy
 
-from .common import each_document
+from .documents import each_document
+from .special import exp_digamma
 
-__all__ = ["expect_conditional"]
+__all__ = [
+    "FLOOR",
+    "expect",
+    "expect_conditional",
+    "geometric_mean_loadings",
+    "loading_penalty",
+    "mean_scores",
+    "weighted_log_loadings",
+]
+
+FLOOR = 1e-150  # of variational weights
+
+
+def expect(
+    indptr, words, counts, levels, shape, rate, weights, score_shape,
+    geometric_mean, power, n_inner, tolerance,
+):  # fmt: skip
+    """Update the scores and split every count in expectation (spec 4.1, 4.2).
+
+    Returns the new score_shape (I, K), expected loading counts (J, K) and objective (I,). The
+    kernel gives the counts divided by the weights.
+    """
+    score_shape = score_shape.copy()
+    loading_counts = np.zeros(weights.shape)
+    objective = np.zeros(len(score_shape))
+    for i, w, n in each_document(indptr, words, counts):
+        alpha, b, a = shape[levels[i]], rate[levels[i]], score_shape[i]
+        converged = False
+        for _ in range(n_inner):
+            split, objective[i] = _expected_split(weights[w], n, alpha, b, a, geometric_mean, power)
+            new = alpha + split.sum(axis=0)
+            change = np.abs(new - a).sum()
+            a[:] = new
+            if converged:
+                break
+            converged = change <= tolerance * new.sum()
+        np.add.at(loading_counts, w, split)
+    return score_shape, loading_counts, objective
 
 
 def expect_conditional(
@@ -43,6 +81,43 @@ def expect_conditional(
         objective[i] = bound if possible.all() else -np.inf
         np.add.at(loading_counts, w[possible], m[:, None] * shares)
     return score_shape, absent, damping, loading_counts, objective
+
+
+def geometric_mean_loadings(loading_shape, group_of_word, totals):
+    """Give exp E[log theta_jk] (J, K) under Dirichlet loadings."""
+    return np.maximum(np.exp(digamma(loading_shape) - digamma(totals)[group_of_word]), FLOOR)
+
+
+def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
+    """-KL(q(Theta) || prior) of Dirichlet loadings (spec 4.4)."""
+    prior, prior_totals = gamma[:, None], gamma_totals[:, None]
+    log_theta = digamma(loading_shape) - digamma(totals)[group_of_word]
+    cells = gammaln(loading_shape) - gammaln(prior) + (prior - loading_shape) * log_theta
+    return cells.sum() + (gammaln(prior_totals) - gammaln(totals)).sum()
+
+
+def weighted_log_loadings(loadings, gamma):
+    """Sum of gamma_j log(theta_jk), the log prior of point loadings in the log basis."""
+    return (gamma[:, None] * np.log(np.maximum(loadings, 1e-300))).sum()
+
+
+def mean_scores(a, b, geometric_mean):
+    return np.maximum(exp_digamma(a) / b, FLOOR) if geometric_mean else a / b
+
+
+def _expected_split(weights, n, alpha, b, a, geometric_mean, power):
+    """Split counts n (W,) by weights (W, K); return also the objective of this step."""
+    scores = mean_scores(a, b, geometric_mean)
+    joint = weights * scores**power
+    norm = joint.sum(axis=1, keepdims=True)
+    split = np.divide(n[:, None] * joint, norm, out=np.zeros(joint.shape), where=norm > 0)
+    objective = xlogy(n, norm[:, 0]).sum() / power
+    if geometric_mean:
+        c = split.sum(axis=0)
+        objective += (gammaln(alpha + c) - (alpha + c) * np.log(b) - c * np.log(scores)).sum()
+    else:
+        objective += xlogy(alpha, scores).sum()
+    return split, objective
 
 
 def _conditional_scores(n, shares, alpha, b, a, logit_spike):

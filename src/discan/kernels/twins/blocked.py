@@ -3,29 +3,16 @@
 
 import numpy as np
 
-from .collapsed import document_counts
-from .common import document_weight, each_token, log_factor
-from .streams import SWEEP, Stream
+from .collapsed import document_counts, document_weight
+from .documents import each_token
+from .gibbs import log_factor
+from .random import SWEEP, Stream
+from .simd.weighted_draws import draw_component, draw_listed
 
-__all__ = [
-    "GLANCE",
-    "LANES",
-    "draw_component",
-    "draw_listed",
-    "frozen_sweep",
-    "glance",
-    "index_words",
-    "listed_sweep",
-    "lowest",
-    "move_counts",
-    "move_totals",
-]
-
-GLANCE = 64  # numbers that are looked at together
-LANES = 16  # places that are added up side by side
+__all__ = ["index_words", "move_counts", "move_totals", "sweep_by_lists", "sweep_by_rows"]
 
 
-def frozen_sweep(
+def sweep_by_rows(
     indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
     totals, loading_counts, assignments, seed, cycle, first_document, listed=False,
 ):  # fmt: skip
@@ -58,44 +45,9 @@ def frozen_sweep(
     return z, np.array(moves, dtype=np.int64).reshape(-1, 3).T, factors
 
 
-def listed_sweep(*arguments):
-    """Redraw every token as ``frozen_sweep`` does, by lists of the words' components."""
-    return frozen_sweep(*arguments, listed=True)
-
-
-def draw_component(weights, old, own, at):
-    """Draw k by weights; ``old``, whose weight is ``own`` instead, comes first."""
-    order = [k for k in _by_lanes(weights) if k != old]
-    return [old, *order][_draw(at, [own, *weights[order]])]
-
-
-def draw_listed(weights, spread, components, old, own, at):
-    """Draw k by weights of listed components and, after them, by what is spread over all."""
-    listed = [components[place] for place in _by_lanes(components)]
-    listed = [k for k in listed if k != old]
-    others = [k for k in range(len(weights)) if k != old]
-    return [old, *listed, *others][_draw(at, [own, *weights[listed], *spread[others]])]
-
-
-def _draw(at, weights):
-    """Find where a share ``at`` of all weights falls."""
-    ends = np.cumsum(weights)
-    return int(np.searchsorted(ends[:-1], at * ends[-1], side="right"))
-
-
-def _by_lanes(weights):
-    """Give the places in the order in which they are drawn from: lane after lane of sixteen."""
-    return sorted(range(len(weights)), key=lambda place: (place % LANES, place))
-
-
-def glance(numbers, start):
-    """Tell which of 64 numbers from ``start`` on are not 0, by the bits of a number."""
-    return sum(1 << n for n in np.flatnonzero(numbers.ravel()[start : start + GLANCE]).tolist())
-
-
-def lowest(bits):
-    """Give the number of the lowest bit that is set."""
-    return (bits & -bits).bit_length() - 1
+def sweep_by_lists(*arguments):
+    """Redraw every token as ``sweep_by_rows`` does, by lists of the words' components."""
+    return sweep_by_rows(*arguments, listed=True)
 
 
 def index_words(loading_counts, totals, group_of_word, gamma_totals):

@@ -78,7 +78,7 @@ class Stream:
             if -2 * math.log(self.uniform()) > x * x:
                 return edge + x
 
-    def log_gamma(self, shape):
+    def log_gamma_draw(self, shape):
         """Draw log G(shape)."""
         if shape < 1:
             return self._log_gamma_below_one(shape, self._place(shape))
@@ -136,7 +136,7 @@ class Stream:
 
     def log_beta(self, a, b):
         """Draw the logarithm of a Beta(a, b) variable from two gammas."""
-        x, y = self.log_gamma(a), self.log_gamma(b)
+        x, y = self.log_gamma_draw(a), self.log_gamma_draw(b)
         return x - np.logaddexp(x, y)
 
     def binomial(self, n, p):

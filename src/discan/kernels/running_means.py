@@ -4,7 +4,7 @@
 import numpy as np
 
 from .compile import kernel
-from .simd.listing import list_used
+from .simd.nonzeros import list_nonzeros
 
 __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
@@ -121,7 +121,7 @@ def average_used(
     for j in range(loading_counts.shape[0]):
         g, r = group_of_word[j], relative[j]
         old, last, new = indptr[j], indptr[j + 1], out_indptr[j]
-        drawn[list_used(loading_counts[j], np.int64(0), drawn)] = n_components
+        drawn[list_nonzeros(loading_counts[j], np.int64(0), drawn)] = n_components
         at = 0
         while new < out_indptr[j + 1]:  # two lists become one
             k = drawn[at]

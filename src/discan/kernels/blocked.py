@@ -24,17 +24,17 @@ from scipy.special import gammaln
 
 from .compile import REORDER, kernel, part
 from .random import SWEEP, open_stream, to_uniform
-from .simd.lanes import LANES, count_at, draw_component, draw_listed, high_start
-from .simd.listing import list_used
 from .simd.memory import aligned, copy_tail, prefetch
+from .simd.nonzeros import list_nonzeros
+from .simd.weighted_draws import LANES, count_at, draw_component, draw_listed, high_start
 
 __all__ = [
-    "frozen_sweep",
     "index_words",
-    "listed_sweep",
     "move_counts",
     "move_totals",
     "round_tables",
+    "sweep_by_lists",
+    "sweep_by_rows",
 ]
 
 # What a slot remembers: its document; where its tokens begin and end, and the next; the two
@@ -92,10 +92,10 @@ def _halves(loading_counts, width):
     return loading_counts.astype(np.uint16), highs.reshape(-1), high_first
 
 
-def frozen_sweep(*arguments: Any, given: Any = None) -> int:
+def sweep_by_rows(*arguments: Any, given: Any = None) -> int:
     """Redraw the component of every token of a block; the number of moves is returned.
 
-    Same as twins.frozen_sweep. Token (i, j) goes to k with probability proportional to
+    Same as twins.sweep_by_rows. Token (i, j) goes to k with probability proportional to
 
         (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
@@ -105,10 +105,10 @@ def frozen_sweep(*arguments: Any, given: Any = None) -> int:
     return _prepared(by_rows, *arguments, given=given)
 
 
-def listed_sweep(*arguments: Any, given: Any = None) -> int:
-    """Redraw every token as ``frozen_sweep`` does, by lists of the words' components.
+def sweep_by_lists(*arguments: Any, given: Any = None) -> int:
+    """Redraw every token as ``sweep_by_rows`` does, by lists of the words' components.
 
-    Same as twins.listed_sweep. With the lists that ``index_words`` makes, d_k n_jk / N_k is
+    Same as twins.sweep_by_lists. With the lists that ``index_words`` makes, d_k n_jk / N_k is
     summed over the list of the word, and gamma_j d_k / N_k over all components, a sum that is kept
     in step.
     """
@@ -444,7 +444,7 @@ def index_words(
         if touched[j]:
             touched[j] = False
             row = loading_counts[j]
-            out_length[j] = list_used(row, start, out_components)
+            out_length[j] = list_nonzeros(row, start, out_components)
             for at in range(np.uint64(start), np.uint64(start + out_length[j])):
                 out_counts[at] = row[np.uint64(out_components[at])]
             for at in range(start + out_length[j], start + -(-out_length[j] // LANES) * LANES):

@@ -3,22 +3,22 @@
 
 import numpy as np
 import pytest
-from kernels.test_reference import make_block
+from kernels.blocks import make_block
 from numpy.testing import assert_allclose
 
-from discan.kernels import neighbours, twins
+from discan.kernels import co_occurrence, twins
 
 
 @pytest.mark.parametrize("width", [2, 5, 30])
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
-def test_add_neighbours(dtype, width):
+def test_add_co_occurrences(dtype, width):
     block = make_block(4, dtype=dtype)
     rng = np.random.default_rng(0)
     columns = rng.integers(0, width, block.n_words)
     signs = rng.choice([-1.0, 1.0], block.n_words)
     company, totals = rng.random((block.n_words, width)), rng.random(block.n_words)
-    twin = twins.add_neighbours(*block.head, columns, signs, company, totals)
-    neighbours.add_neighbours(*block.head, columns, signs, company, totals)
+    twin = twins.co_occurrence.add_co_occurrences(*block.head, columns, signs, company, totals)
+    co_occurrence.add_co_occurrences(*block.head, columns, signs, company, totals)
     assert_allclose(company, twin[0], atol=1e-12)
     assert_allclose(totals, twin[1], atol=1e-12)
 
@@ -27,6 +27,6 @@ def test_a_word_is_no_neighbour_of_itself():
     """In one document of 3 a, 2 b, 1 c, with a column for each."""
     head = np.array([0, 3]), np.array([0, 1, 2], np.int32), np.array([3, 2, 1])
     company, totals = np.zeros((3, 3)), np.zeros(3)
-    neighbours.add_neighbours(*head, np.arange(3), np.ones(3), company, totals)
+    co_occurrence.add_co_occurrences(*head, np.arange(3), np.ones(3), company, totals)
     assert_allclose(company * 6, [[0, 6, 3], [6, 0, 2], [3, 2, 0]])
     assert_allclose(totals, company.sum(axis=1))

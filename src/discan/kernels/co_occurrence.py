@@ -5,14 +5,14 @@ import numpy as np
 
 from .compile import kernel
 
-__all__ = ["add_neighbours"]
+__all__ = ["add_co_occurrences"]
 
 
 @kernel()
-def add_neighbours(indptr, words, counts, columns, signs, out_company, out_totals):
+def add_co_occurrences(indptr, words, counts, columns, signs, out_company, out_totals):
     """Add to each word's row what stands beside it in its documents, as shares of their length.
 
-    Same as twins.add_neighbours. With L the length of a document, word j gains w_j / L times
+    Same as twins.add_co_occurrences. With L the length of a document, word j gains w_j / L times
     signs_h w_h in column columns_h for every other word h, and w_j / L times sum_h w_h as a total.
     """
     row = np.zeros(out_company.shape[1])
