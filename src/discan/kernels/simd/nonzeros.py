@@ -18,9 +18,9 @@ AT_A_TIME = 64  # counts
 
 @part()
 def list_nonzeros(row, first, out_places):
-    """Write the places of the non-zero counts of a row, ascending, to ``out_places`` from ``first``.
+    """List the places of the non-zero counts of a row, ascending; return how many there are.
 
-    Returns how many there are. ``out_places`` needs one element more than that.
+    They are written to ``out_places`` from element ``first`` on, which needs one element more.
     """
     n_components = row.shape[0]
     begin, start = np.uint64(first), 0

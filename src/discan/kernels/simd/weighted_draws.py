@@ -3,9 +3,9 @@
 
 Place k is in lane k mod 16 of a vector. The running sums of all lanes grow together, one vector per
 step, and are stored; a draw first finds its lane among sixteen sums, then its place among the sums
-of the lane. No branch depends on the data, so the processor predicts all of them. This is written in
-LLVM's instructions, because the compiler would not make it of a loop; vectors of sixteen are cut to
-the size that the machine has, with the same results.
+of the lane. No branch depends on the data, so the processor predicts all of them. This is written
+in LLVM's instructions, because the compiler would not make it of a loop; vectors of sixteen are cut
+to the size that the machine has, with the same results.
 """
 
 from typing import Any

@@ -13,7 +13,7 @@ def solve_scores(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
     geometric_mean, n_steps, tolerance,
 ):  # fmt: skip
-    """Bring scores to the fixed point of ``expect``; components at rest are left out of most steps.
+    """Iterate scores to the fixed point of ``expect``; most steps update only active components.
 
     Returns the new score_shape (I, K).
     """
@@ -23,22 +23,22 @@ def solve_scores(
         n_full, n_few, left = 3, 6, n_steps
         while left > 0:
             for _ in range(min(n_full, left)):
-                change = _settling_step(T, n, alpha, b, a, 0.0, geometric_mean)
+                change = _step(T, n, alpha, b, a, 0.0, geometric_mean)
                 left -= 1
             if change <= tolerance or left == 0:
                 break
-            active = _moving(a, alpha, geometric_mean, tolerance)
+            active = _active(a, alpha, geometric_mean, tolerance)
             rest = T[:, ~active] @ mean_scores(a[~active], b[~active], geometric_mean)
             part = a[active]
             given = T[:, active], n, alpha[active], b[active], part, rest, geometric_mean
-            left -= _settle_active(*given, min(n_few, left), tolerance)
+            left -= _iterate_active(*given, min(n_few, left), tolerance)
             a[active] = part
             n_full, n_few = 1, 2 * n_few
     return score_shape
 
 
-def _settle_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance):
-    """Steps, in place, with a stride before every third; return how many."""
+def _iterate_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance):
+    """Make steps in place, with an extrapolation before every third; return how many."""
     change, path = 1.0, []
     for step in range(n_steps):
         path = [a.copy()] if step % 3 == 0 else [*path, a.copy()]
@@ -48,7 +48,7 @@ def _settle_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance):
             stride = max(1.0, np.sqrt(squares / bends)) if squares < 1e6 * bends else 1000.0
             a[:] = path[0] + stride * (2 * first + stride * bend)
             a[:] = np.maximum(a, alpha + 0.1 * (path[2] - alpha))
-        last, change = change, _settling_step(T, n, alpha, b, a, rest, geometric_mean)
+        last, change = change, _step(T, n, alpha, b, a, rest, geometric_mean)
         if change <= tolerance:
             return step + 1
         if len(path) == 3 and change > last:
@@ -56,19 +56,19 @@ def _settle_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance):
     return n_steps
 
 
-def _settling_step(T, n, alpha, b, a, rest, geometric_mean):
-    """Move a, in place, by one step; return the share of its total that this moved."""
+def _step(T, n, alpha, b, a, rest, geometric_mean):
+    """Make one step of a in place; return the moved fraction of its total."""
     scores = mean_scores(a, b, geometric_mean)
     norm = T @ scores + rest
-    shares = np.divide(n, norm, out=np.zeros(norm.shape), where=norm > 0)
-    new = alpha + scores * (shares @ T)
+    ratios = np.divide(n, norm, out=np.zeros(norm.shape), where=norm > 0)
+    new = alpha + scores * (ratios @ T)
     change = np.abs(new - a).sum() / max(new.sum(), FLOOR)
     a[:] = new
     return change
 
 
-def _moving(a, alpha, geometric_mean, tolerance):
-    """Components whose count would follow a change of its a, and is not lost in the tolerance."""
+def _active(a, alpha, geometric_mean, tolerance):
+    """Components whose update depends on their own a, and whose count is above the tolerance."""
     count = a - alpha
     bend = 1.0 + 1.0 / a if geometric_mean else 1.0
     return (count * bend > 0.05 * a) & (count * len(a) > tolerance * a.sum())

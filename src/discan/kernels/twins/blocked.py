@@ -16,7 +16,7 @@ def sweep_by_rows(
     indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
     totals, loading_counts, assignments, seed, cycle, first_document, listed=False,
 ):  # fmt: skip
-    """Redraw every token with the counts of words as they were (spec 4.6).
+    """Redraw every token given the word counts before the round (theory 4.6).
 
     Returns assignments, the moves (words, from, to) and the log factor (I,).
     """
@@ -33,8 +33,8 @@ def sweep_by_rows(
         own = after * (gamma[j] + loading_counts[j, old] - 1) / (norm[g, old] - 1)
         at = streams[i].uniform()
         if listed:
-            weights, spread = with_it * loading_counts[j], with_it * gamma[j]
-            new = draw_listed(weights, spread, components[j], old, own, at)
+            weights, rest = with_it * loading_counts[j], with_it * gamma[j]
+            new = draw_listed(weights, rest, components[j], old, own, at)
         else:
             new = draw_component(with_it * (gamma[j] + loading_counts[j]), old, own, at)
         z[token] = new
@@ -46,21 +46,21 @@ def sweep_by_rows(
 
 
 def sweep_by_lists(*arguments):
-    """Redraw every token as ``sweep_by_rows`` does, by lists of the words' components."""
+    """Redraw every token as ``sweep_by_rows`` does, from lists of the words' components."""
     return sweep_by_rows(*arguments, listed=True)
 
 
 def index_words(loading_counts, totals, group_of_word, gamma_totals):
-    """Give each word's components with tokens, their counts and their shares n_jk / N_k."""
+    """Components with tokens of each word, their counts and their fractions n_jk / N_k."""
     components = [np.flatnonzero(row) for row in loading_counts]
     counts = [row[k] for row, k in zip(loading_counts, components, strict=True)]
     norms = (gamma_totals[:, None] + totals)[group_of_word]
-    shares = [n / norm[k] for n, norm, k in zip(counts, norms, components, strict=True)]
-    return components, counts, shares
+    fractions = [n / norm[k] for n, norm, k in zip(counts, norms, components, strict=True)]
+    return components, counts, fractions
 
 
 def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts):
-    """Apply the moves of words first .. last - 1; return the loading counts."""
+    """Apply the moves of words ``first`` to ``last - 1``; return the loading counts."""
     inside = (moved_words >= first) & (moved_words < last)
     loading_counts = loading_counts.copy()
     np.add.at(loading_counts, (moved_words[inside], moved_from[inside]), -1)

@@ -15,7 +15,7 @@ def sweep(
     group_of_word, gamma, gamma_totals, totals, loading_counts, assignments,
     seed, cycle, first_document,
 ):  # fmt: skip
-    """Redraw the component of every token given all others (spec 4.6).
+    """Redraw the component of every token given all others (theory 4.6).
 
     Returns loading counts (J, K), totals (G, K), assignments and the log factor (I,).
     """

@@ -8,14 +8,14 @@ from .documents import each_document
 
 __all__ = ["KEPT", "count_tables", "expect_others", "renew_counts", "renew_loadings"]
 
-KEPT = 0.3  # of a plain step, at least, after a long stride
+KEPT = 0.3  # fraction of the counts of a plain step that a long step leaves
 
 
 def expect_others(
     indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
     inverse_totals, score_shape, stride, n_inner, tolerance,
 ):  # fmt: skip
-    """Split every count by what all other tokens say (collapsed variational inference).
+    """Split every count given all other tokens (collapsed variational inference).
 
     Returns the new score_shape (I, K), expected loading counts (J, K) and objective (I,).
     """
@@ -42,7 +42,7 @@ def expect_others(
 
 
 def renew_counts(new, factor, way, least, group_of_word, first, last, counts):
-    """Counts (J, K) moved towards the new ones, and what the moved ones add to the totals."""
+    """Move counts (J, K) towards new ones; return them and the totals of the moved ones."""
     counts, rows = counts.copy(), slice(first, last)
     goal = factor * new[rows]
     counts[rows] = np.maximum(counts[rows] + way * (goal - counts[rows]), least * goal)
@@ -68,7 +68,7 @@ def _split_by_others(theta, gamma, gamma_total, inverse_total, n, alpha, b, a):
     """Split counts n (W,) of words with loadings (W, K); return also the objective."""
     joint = theta * a / b
     norm = joint.sum(axis=1, keepdims=True)
-    token = np.minimum(n, 1)[:, None]  # a fraction of a token speaks for itself less
+    token = np.minimum(n, 1)[:, None]  # of a fraction of a token, only that fraction is left out
     own = np.divide(token * joint, norm, out=np.zeros(joint.shape), where=norm > 0)
     scores = np.maximum(a - own, alpha) / b
     theta = np.maximum(theta - own * inverse_total, gamma * inverse_total)

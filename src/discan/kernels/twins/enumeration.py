@@ -25,6 +25,6 @@ def enumerate_counts(indptr, words, counts, levels, shape, rate, present, loadin
             logs = np.log(loadings[tokens, ways]).sum(axis=1)
         logs = logs + log_factor(c, shape[levels[i]], rate[levels[i]], present[levels[i]])
         log_probability[i] = np.logaddexp.reduce(logs) if known.all() else -np.inf
-        shares = np.exp(logs - np.logaddexp.reduce(logs))
-        means[i], empty[i] = shares @ c, shares @ (c == 0)
+        chances = np.exp(logs - np.logaddexp.reduce(logs))
+        means[i], empty[i] = chances @ c, chances @ (c == 0)
     return log_probability, means, empty

@@ -32,10 +32,10 @@ def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_
 
 
 def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, seed):
-    """Estimate log p of each document (I,), up to the model's constant (spec 6.1).
+    """Estimate log p of each document (I,), up to the model's constant (theory 6.1).
 
-    p(x, z*) over the mean probability that a sweep from z writes z*, along a chain of states z that
-    runs both ways from a backward sweep of z*.
+    p(x, z*) is divided by the mean probability that a sweep from z draws z*, over a chain of states
+    z that extends in both directions from a backward sweep of z*.
     """
     result = np.full(len(indptr) - 1, -np.inf)
     for i, w, n in each_document(indptr, words, counts):
@@ -70,7 +70,7 @@ class _Document:
     """The tokens of one document, their components and the conditionals of a Gibbs sampler."""
 
     def __init__(self, stream, words, counts, shape, rate, present, loadings):
-        """Place the tokens one after the other, each given those before it."""
+        """Draw a component for each token given those before it."""
         possible = (loadings[words] > 0).any(axis=1)
         self.impossible = not possible.all()
         self.stream, self.table = stream, (shape, rate, present)
@@ -105,7 +105,7 @@ class _Document:
         return conditionals
 
     def climb(self):
-        """Put every token where it is most probable; false when none moved."""
+        """Move every token to its most probable component; return whether any token moved."""
         before = self.z.copy()
         for t in range(self.n_tokens):
             self.c[self.z[t]] -= 1
@@ -113,7 +113,7 @@ class _Document:
         return (before != self.z).any()
 
     def log_transition(self, goal):
-        """Log probability that a forward sweep writes ``goal``; the state is left as it is."""
+        """Log probability that a forward sweep draws ``goal``; the state does not change."""
         z, result = self.z, 0.0
         self.set(z)
         for t in range(self.n_tokens):

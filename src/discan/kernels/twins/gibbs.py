@@ -20,16 +20,16 @@ __all__ = [
     "sweep",
 ]
 
-FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
-_TINY = 1e-300  # of products of a loading and a score
-_MANY = 2  # a count above so many times K is split by binomials, not token by token
+FEW_LEVELS = 16  # up to this many exposure levels, scores are drawn per level, not per document
+_TINY = 1e-300  # sums of products of loadings and scores below this are computed in logs
+_MANY = 2  # a count above this times K is split by binomials, not token by token
 
 
 def sweep(
     indptr, words, counts, levels, shape, rate, present, loadings, component_counts,
     seed, cycle, first_document,
 ):  # fmt: skip
-    """Draw the scores given counts, then the split of each count (spec 4.5).
+    """Draw the scores given counts, then the split of each count (theory 4.5).
 
     Returns component_counts and scores (I, K), loading counts (J, K), log fit and log factor (I,).
     """
@@ -69,7 +69,7 @@ def split(indptr, words, counts, loadings, scores, seed, first_document):
 
 
 def draw_loadings(loading_counts, gamma, group_of_word, seed, cycle):
-    """Draw Gamma(gamma_j + n_jk, 1), (J, K); give also the largest of each group, (G, K)."""
+    """Draw Gamma(gamma_j + n_jk, 1), (J, K); return also the largest of each group, (G, K)."""
     logs = draw_log_loadings(loading_counts, gamma, seed, cycle)
     draws = np.array([exp_or_zero(row) for row in logs])
     groups = range(group_of_word.max() + 1)
@@ -84,7 +84,7 @@ def draw_log_loadings(loading_counts, gamma, seed, cycle):
 
 
 def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, first_document):
-    """Draw presence, tables, scores and log u of every document (spec 5.3).
+    """Draw presence, tables, scores and log u of every document (theory 5.3).
 
     Returns sums of tables (K,), presences (T, K) by level, scores (K,) and log u (1,).
     """
@@ -130,7 +130,7 @@ def augment_loadings(loading_counts, totals, gamma, gamma_totals, seed, cycle):
 
 
 def log_factor(component_counts, shape, rate, present):
-    """Give log F(c) up to the model's constant, for counts (..., K)."""
+    """Log F(c) up to the model's constant, for counts (..., K)."""
     a = component_counts + shape
     terms = gammaln(a) - a * np.log(rate)
     return (terms - np.where(component_counts == 0, np.log(present), 0.0)).sum(axis=-1)

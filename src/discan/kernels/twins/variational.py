@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Twins of the steps in expectation: maximum likelihood, MAP and variational."""
+"""Twins of the steps of maximum likelihood, MAP and variational inference."""
 
 import numpy as np
 from scipy.special import digamma, gammaln, softmax, xlogy
@@ -17,17 +17,17 @@ __all__ = [
     "weighted_log_loadings",
 ]
 
-FLOOR = 1e-150  # of variational weights
+FLOOR = 1e-150  # smallest variational weight
 
 
 def expect(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
     geometric_mean, power, n_inner, tolerance,
 ):  # fmt: skip
-    """Update the scores and split every count in expectation (spec 4.1, 4.2).
+    """Update the scores and split every count in expectation (theory 4.1, 4.2).
 
     Returns the new score_shape (I, K), expected loading counts (J, K) and objective (I,). The
-    kernel gives the counts divided by the weights.
+    kernel's sums are these counts divided by the weights.
     """
     score_shape = score_shape.copy()
     loading_counts = np.zeros(weights.shape)
@@ -51,7 +51,7 @@ def expect_conditional(
     indptr, words, counts, levels, shape, rate, present, log_weights, score_shape, damping,
     n_inner, tolerance,
 ):  # fmt: skip
-    """Structured variational step for scores that may be exactly zero (spec 4.3).
+    """Structured variational step for scores that may be exactly zero (theory 4.3).
 
     Returns score_shape, absent and damping (I, K), loading counts (J, K) and objective (I,).
     """
@@ -65,31 +65,31 @@ def expect_conditional(
         a, T = score_shape[i], log_weights[w]
         possible = (T > -np.inf).any(axis=1)
         T, m = T[possible], n[possible]
-        shares = softmax(T + digamma(a) - np.log(b) - damping[i], axis=1)
+        N = softmax(T + digamma(a) - np.log(b) - damping[i], axis=1)  # responsibilities
         bound = -np.inf
         for step in range(n_inner):
-            a, eta, push = _conditional_scores(m, shares, alpha, b, a, logit_spike)
+            a, eta, push = _conditional_scores(m, N, alpha, b, a, logit_spike)
             for t in range(len(m)):
-                shares[t] = _conditional_shares(t, m, shares, T[t], eta, push)
-            a, eta, push = _conditional_scores(m, shares, alpha, b, a, logit_spike)
-            none, c = np.exp(m @ _log_not(shares)), m @ shares
-            previous, bound = bound, _entropy(shares, T, m)
+                N[t] = _conditional_word(t, m, N, T[t], eta, push)
+            a, eta, push = _conditional_scores(m, N, alpha, b, a, logit_spike)
+            none, c = np.exp(m @ _log_not(N)), m @ N
+            previous, bound = bound, _entropy(N, T, m)
             bound += ((c + alpha - a) * eta + gammaln(a) - a * np.log(b) + push * none).sum()
             if step > 0 and bound - previous <= tolerance * (1 + abs(bound)):
                 break
         score_shape[i], absent[i], damping[i] = a, -np.expm1(-push) * none, push * none
         objective[i] = bound if possible.all() else -np.inf
-        np.add.at(loading_counts, w[possible], m[:, None] * shares)
+        np.add.at(loading_counts, w[possible], m[:, None] * N)
     return score_shape, absent, damping, loading_counts, objective
 
 
 def geometric_mean_loadings(loading_shape, group_of_word, totals):
-    """Give exp E[log theta_jk] (J, K) under Dirichlet loadings."""
+    """Exp E[log theta_jk] (J, K) of Dirichlet loadings."""
     return np.maximum(np.exp(digamma(loading_shape) - digamma(totals)[group_of_word]), FLOOR)
 
 
 def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
-    """-KL(q(Theta) || prior) of Dirichlet loadings (spec 4.4)."""
+    """-KL(q(Theta) || prior) of Dirichlet loadings (theory 4.4)."""
     prior, prior_totals = gamma[:, None], gamma_totals[:, None]
     log_theta = digamma(loading_shape) - digamma(totals)[group_of_word]
     cells = gammaln(loading_shape) - gammaln(prior) + (prior - loading_shape) * log_theta
@@ -102,6 +102,7 @@ def weighted_log_loadings(loadings, gamma):
 
 
 def mean_scores(a, b, geometric_mean):
+    """Mean or geometric mean of Gamma(a, b) scores."""
     return np.maximum(exp_digamma(a) / b, FLOOR) if geometric_mean else a / b
 
 
@@ -120,14 +121,14 @@ def _expected_split(weights, n, alpha, b, a, geometric_mean, power):
     return split, objective
 
 
-def _conditional_scores(n, shares, alpha, b, a, logit_spike):
-    """Best slab a and spike r of each component, in turns; return a, eta and D = -log(1 - r)."""
+def _conditional_scores(n, N, alpha, b, a, logit_spike):
+    """Update slab a and spike r of each component in turn; return a, eta and D = -log(1 - r)."""
 
     def best_push(a):
         slab = (alpha - a) * digamma(a) + gammaln(a) - gammaln(alpha)
         return np.logaddexp(0, logit_spike - slab)
 
-    c, log_none = n @ shares, n @ _log_not(shares)
+    c, log_none = n @ N, n @ _log_not(N)
     push = best_push(a)
     for _ in range(3):
         present = np.exp(-push) + np.expm1(-push) * np.expm1(log_none)  # 1 - r S
@@ -136,10 +137,10 @@ def _conditional_scores(n, shares, alpha, b, a, logit_spike):
     return a, digamma(a) - np.log(b), push
 
 
-def _conditional_shares(t, n, shares, T, eta, push):
-    """Move the shares of word t: the stationary equation, or the first half-way step that gains."""
-    old, others = shares[t], np.delete(np.arange(len(n)), t)
-    log_others = n[others] @ _log_not(shares[others])  # log P(no token of another word)
+def _conditional_word(t, n, N, T, eta, push):
+    """New responsibilities of word t: the stationary point, or the first halved step that gains."""
+    old, others = N[t], np.delete(np.arange(len(n)), t)
+    log_others = n[others] @ _log_not(N[others])  # log P(no token of another word)
 
     def part_of_bound(N):
         return _entropy(N, T + eta, n[t]) + (push * np.exp(log_others + n[t] * _log_not(N))).sum()
@@ -152,11 +153,11 @@ def _conditional_shares(t, n, shares, T, eta, push):
     return old
 
 
-def _log_not(shares):
-    return np.log1p(-np.minimum(shares, 1 - 1e-15))
+def _log_not(N):
+    return np.log1p(-np.minimum(N, 1 - 1e-15))
 
 
-def _entropy(shares, logits, n):
+def _entropy(N, logits, n):
     """sum_jk n_j N_jk (logit_jk - log N_jk), nothing where N_jk = 0."""
-    terms = shares * np.where(shares > 0, logits, 0) - xlogy(shares, shares)
+    terms = N * np.where(N > 0, logits, 0) - xlogy(N, N)
     return (np.reshape(n, (-1, 1)) * terms).sum()
