@@ -8,7 +8,8 @@ import pytest
 from kernels.blocks import SIZES, close, make_block, run_expect
 from numpy.testing import assert_array_equal
 
-from discan.kernels import active_set, twins
+from discan.kernels import active_set
+from discan.kernels.twins import active_set as twins
 
 
 def run_solve_scores(block, weights, *options):
@@ -28,7 +29,7 @@ def test_solve_scores(K, dtype, geometric_mean, n_steps):
     arguments = (*block.head, block.levels, *block.table[:2], block.loadings, block.score_shape)
     options = (geometric_mean, n_steps, 1e-11)
     got = run_solve_scores(block, block.loadings, *options)
-    close(got, twins.active_set.solve_scores(*arguments, *options), rtol=1e-8, atol=1e-9)
+    close(got, twins.solve_scores(*arguments, *options), rtol=1e-8, atol=1e-9)
     if n_steps == 3000:
         plain = run_expect(block, block.loadings, geometric_mean, 1.0, 20_000, 1e-13)[0]
         close(got, plain, rtol=1e-7, atol=1e-8)
@@ -65,7 +66,7 @@ def test_solve_scores_is_where_plain_steps_lead(K, geometric_mean, alpha):
     block = sparse_block(K, alpha)
     got = run_solve_scores(block, block.loadings, geometric_mean, 10_000, 1e-9)
     arguments = (*block.head, block.levels, *block.table[:2], block.loadings, block.score_shape)
-    twin = twins.active_set.solve_scores(*arguments, geometric_mean, 10_000, 1e-9)
+    twin = twins.solve_scores(*arguments, geometric_mean, 10_000, 1e-9)
     totals = got.sum(axis=1)
     assert np.abs(got - twin).sum(axis=1).max() < 1e-6 * totals.max()
     # one more step hardly moves it, and its objective is that of plain steps that go on for long
@@ -99,6 +100,6 @@ def test_solve_scores_with_an_impossible_word(geometric_mean):
     options = (geometric_mean, 2000, 1e-11)
     close(
         run_solve_scores(block, weights, *options),
-        twins.active_set.solve_scores(*arguments, *options),
+        twins.solve_scores(*arguments, *options),
         rtol=1e-8,
     )

@@ -7,7 +7,10 @@ from kernels.blocks import CYCLE, FIRST, SEED, SPIKES, close, make_block, start_
 from numpy.testing import assert_allclose, assert_array_equal
 
 from discan.algorithms.collapsed import WordIndex
-from discan.kernels import blocked, twins
+from discan.kernels import blocked
+from discan.kernels.twins import blocked as twins
+from discan.kernels.twins.collapsed import count_tokens, document_counts
+from discan.kernels.twins.gibbs import log_factor as log_factor_twin
 
 FORMS = pytest.mark.parametrize("listed", [False, True])
 
@@ -64,7 +67,7 @@ def test_index_words(K, dtype):
         totals = totals + 1
         list_words(block, counts, totals, index)
         assert not index.touched.any()
-        twin = twins.blocked.index_words(counts, totals, block.groups, block.gamma_totals)
+        twin = twins.index_words(counts, totals, block.groups, block.gamma_totals)
         for j in range(block.n_words):
             start = index.first[j]
             stop = start + index.length[j]
@@ -85,7 +88,7 @@ def test_blocked_sweep(K, spike, listed, groups):
     block = block if groups else one_group(block)
     assignments, counts, totals = start_chain(block)
     counts = counts.astype(np.uint16 if groups else np.int32)
-    redraw = twins.blocked.sweep_by_lists if listed else twins.blocked.sweep_by_rows
+    redraw = twins.sweep_by_lists if listed else twins.sweep_by_rows
     for cycle in range(5):
         before = counts.copy()
         twin = redraw(
@@ -100,15 +103,15 @@ def test_blocked_sweep(K, spike, listed, groups):
         close(log_factor, twin[2])
         touched = np.zeros(block.n_words, dtype=bool)
         half = block.n_words // 2
-        twin = twins.blocked.move_counts(*moves, half, block.n_words, counts)
+        twin = twins.move_counts(*moves, half, block.n_words, counts)
         blocked.move_counts(*moves, half, block.n_words, counts, touched)
         assert_array_equal(counts, twin)
         blocked.move_counts(*moves, 0, half, counts, touched)
         assert_array_equal(np.flatnonzero(touched), np.unique(moves[0]))
-        twin = twins.blocked.move_totals(*moves, block.groups, totals)
+        twin = twins.move_totals(*moves, block.groups, totals)
         blocked.move_totals(*moves, block.groups, totals)
         assert_array_equal(totals, twin)
-        recount = twins.collapsed.count_tokens(*block.head, assignments, *block.loadings.shape)
+        recount = count_tokens(*block.head, assignments, *block.loadings.shape)
         assert_array_equal(counts, recount)
         assert_array_equal(totals, block.indicator @ recount)
 
@@ -122,7 +125,7 @@ def test_blocked_sweep_has_the_law_of_the_exact_conditionals(spike, listed, grou
     block = make_block(K, spike, largest=3, big=False)
     block = block if groups else one_group(block)
     start, counts, totals = start_chain(block)
-    c = twins.collapsed.document_counts(block.head[0], block.head[2], start, K)
+    c = document_counts(block.head[0], block.head[2], start, K)
     ends = np.cumsum(c.sum(axis=1))
     firsts = [(i, end - c[i].sum()) for i, end in enumerate(ends) if c[i].sum()]
     seen = np.zeros((len(firsts), K))
@@ -158,7 +161,7 @@ def test_blocked_sweep_of_words_with_many_tokens(K, most):
     totals += block.indicator.astype(np.int64) @ elsewhere
     assert counts.max() == most
     for cycle in range(3):
-        twin = twins.blocked.sweep_by_rows(
+        twin = twins.sweep_by_rows(
             *block.head, block.levels, *block.table, block.groups, block.gamma,
             block.gamma_totals, totals, counts, assignments, SEED, cycle, FIRST,
         )  # fmt: skip
@@ -174,15 +177,15 @@ def test_blocked_sweep_of_long_documents(K, listed):
     block = make_block(K)
     assignments, counts, totals = start_chain(block, np.uint16)
     for cycle in range(3):
-        twin = (twins.blocked.sweep_by_lists if listed else twins.blocked.sweep_by_rows)(
+        twin = (twins.sweep_by_lists if listed else twins.sweep_by_rows)(
             *block.head, block.levels, *block.table, block.groups, block.gamma,
             block.gamma_totals, totals, counts, assignments, SEED, cycle, FIRST,
         )  # fmt: skip
         _, log_factor = run_blocked(block, assignments, counts, totals, listed, cycle)
         # rounding of single precision sends one draw in a million elsewhere, and those after it
         assert (assignments == twin[0]).mean() > 0.9
-        c = twins.collapsed.document_counts(block.head[0], block.head[2], assignments, K)
-        close(log_factor, twins.gibbs.log_factor(c, *(x[block.levels] for x in block.table)))
+        c = document_counts(block.head[0], block.head[2], assignments, K)
+        close(log_factor, log_factor_twin(c, *(x[block.levels] for x in block.table)))
 
 
 @FORMS

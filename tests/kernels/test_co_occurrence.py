@@ -6,7 +6,8 @@ import pytest
 from kernels.blocks import make_block
 from numpy.testing import assert_allclose
 
-from discan.kernels import co_occurrence, twins
+from discan.kernels import co_occurrence
+from discan.kernels.twins import co_occurrence as twins
 
 
 @pytest.mark.parametrize("width", [2, 5, 30])
@@ -17,7 +18,7 @@ def test_add_co_occurrences(dtype, width):
     columns = rng.integers(0, width, block.n_words)
     signs = rng.choice([-1.0, 1.0], block.n_words)
     company, totals = rng.random((block.n_words, width)), rng.random(block.n_words)
-    twin = twins.co_occurrence.add_co_occurrences(*block.head, columns, signs, company, totals)
+    twin = twins.add_co_occurrences(*block.head, columns, signs, company, totals)
     co_occurrence.add_co_occurrences(*block.head, columns, signs, company, totals)
     assert_allclose(company, twin[0], atol=1e-12)
     assert_allclose(totals, twin[1], atol=1e-12)

@@ -5,7 +5,9 @@ import numpy as np
 from kernels.blocks import CYCLE, FIRST, SEED, SIZES, SPIKES, close, make_block, start_chain
 from numpy.testing import assert_array_equal
 
-from discan.kernels import collapsed, twins
+from discan.kernels import collapsed
+from discan.kernels.twins import collapsed as twins
+from discan.kernels.twins.gibbs import log_factor as log_factor_twin
 
 
 def run_collapsed(block, assignments, counts, totals, cycle=CYCLE):
@@ -24,12 +26,12 @@ def test_assign_and_count(K):
     block.loadings[block.head[1][-1]] = 0.0  # an impossible word goes anywhere
     assignments, counts, _ = start_chain(block)
     arguments = (*block.head, block.loadings, block.scores)
-    assert_array_equal(assignments, twins.collapsed.assign(*arguments, SEED, FIRST))
-    expected = twins.collapsed.count_tokens(*block.head, assignments, *block.loadings.shape)
+    assert_array_equal(assignments, twins.assign(*arguments, SEED, FIRST))
+    expected = twins.count_tokens(*block.head, assignments, *block.loadings.shape)
     assert_array_equal(counts, expected)
     got = np.zeros((block.n_documents, K), dtype=np.int64)
     collapsed.document_counts(block.head[0], block.head[2], assignments, got)
-    expected = twins.collapsed.document_counts(block.head[0], block.head[2], assignments, K)
+    expected = twins.document_counts(block.head[0], block.head[2], assignments, K)
     assert_array_equal(got, expected)
 
 
@@ -38,7 +40,7 @@ def test_assign_and_count(K):
 def test_collapsed_sweep(K, spike):
     block = make_block(K, spike, largest=6, big=False)
     assignments, counts, totals = start_chain(block)
-    twin = twins.collapsed.sweep(
+    twin = twins.sweep(
         *block.head, block.levels, *block.table, block.groups, block.gamma, block.gamma_totals,
         totals, counts, assignments, SEED, CYCLE, FIRST,
     )  # fmt: skip
@@ -56,8 +58,8 @@ def test_collapsed_counts_stay_true(K, spike):
     assignments, counts, totals = start_chain(block, np.uint8)
     for cycle in range(30):
         log_factor = run_collapsed(block, assignments, counts, totals, cycle)
-        recount = twins.collapsed.count_tokens(*block.head, assignments, *counts.shape)
+        recount = twins.count_tokens(*block.head, assignments, *counts.shape)
         assert_array_equal(counts, recount)
         assert_array_equal(totals, block.indicator @ recount)
-        c = twins.collapsed.document_counts(block.head[0], block.head[2], assignments, K)
-        close(log_factor, twins.gibbs.log_factor(c, *(x[block.levels] for x in block.table)))
+        c = twins.document_counts(block.head[0], block.head[2], assignments, K)
+        close(log_factor, log_factor_twin(c, *(x[block.levels] for x in block.table)))

@@ -7,7 +7,8 @@ from kernels.blocks import SIZES, all_close, close, make_block
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import digamma
 
-from discan.kernels import cvb0, twins
+from discan.kernels import cvb0
+from discan.kernels.twins import cvb0 as twins
 
 STRIDES = pytest.mark.parametrize("stride", [1.0, 1.7])
 
@@ -46,7 +47,7 @@ def test_expect_others(K, dtype, n_inner, stride, new):
     inverse = np.zeros((3, K)) if new else inverse_totals(block, K)
     options = (stride, n_inner, 1e-9)
     got, before = run(block, block.loadings, inverse, *options)
-    twin = twins.cvb0.expect_others(*arguments(block, block.loadings, inverse), before, *options)
+    twin = twins.expect_others(*arguments(block, block.loadings, inverse), before, *options)
     all_close(got, twin)
     # every count is given out, and a document without words goes back to its prior
     indptr, words, counts = block.head
@@ -65,7 +66,7 @@ def test_in_single_precision(K, stride):
     loadings, inverse = block.loadings.astype(np.float32), inverse_totals(block, K, np.float32)
     got, before = run(block, loadings, inverse, stride, 2, 0.0)
     assert got[0].dtype == got[1].dtype == np.float32
-    twin = twins.cvb0.expect_others(
+    twin = twins.expect_others(
         *arguments(block, loadings.astype(float), inverse.astype(float)), before.astype(float),
         stride, 2, 0.0,
     )  # fmt: skip
@@ -78,7 +79,7 @@ def test_it_stops_when_converged_and_counts_only_if_asked(K):
     inverse = np.zeros((3, K))
     options = (1.0, 500, 1e-6)
     got, before = run(block, block.loadings, inverse, *options)
-    twin = twins.cvb0.expect_others(*arguments(block, block.loadings, inverse), before, *options)
+    twin = twins.expect_others(*arguments(block, block.loadings, inverse), before, *options)
     all_close(got, twin)
     without, _ = run(block, block.loadings, inverse, *options, collect=False)
     close(without[0], got[0])
@@ -91,9 +92,7 @@ def test_an_impossible_word_is_said_to_be():
     loadings = block.loadings.copy()
     loadings[word] = 0.0
     got, before = run(block, loadings, np.zeros((3, 3)), 1.0, 1, 0.0)
-    twin = twins.cvb0.expect_others(
-        *arguments(block, loadings, np.zeros((3, 3))), before, 1.0, 1, 0.0
-    )
+    twin = twins.expect_others(*arguments(block, loadings, np.zeros((3, 3))), before, 1.0, 1, 0.0)
     assert got[2][1] == twin[2][1] == -np.inf
     close(got[0], twin[0])
     assert not got[1][word].any()
@@ -109,14 +108,14 @@ def test_counts_and_loadings_are_renewed(K, dtype):
         options = (new, factor, way, least, block.groups, 2, 9)
         mine, totals = counts.copy(), np.zeros((3, K))
         cvb0.renew_counts(*options, mine, totals)
-        twin, twin_totals = twins.cvb0.renew_counts(*options, counts)
+        twin, twin_totals = twins.renew_counts(*options, counts)
         assert_allclose(mine, twin, rtol=rtol, atol=1e-6 if dtype == np.float32 else 0)
         assert_allclose(totals, twin_totals, rtol=rtol, atol=1e-5 if dtype == np.float32 else 1e-13)
         inverse = (1 / (1 + totals)).astype(dtype)
         loadings = np.full_like(counts, -1)
         rows = (mine, block.gamma, block.groups, inverse, 2, 9)
         cvb0.renew_loadings(*rows, loadings)
-        assert_allclose(loadings[2:9], twins.cvb0.renew_loadings(*rows), rtol=rtol)
+        assert_allclose(loadings[2:9], twins.renew_loadings(*rows), rtol=rtol)
         assert np.all(np.delete(loadings, np.s_[2:9], axis=0) == -1)
 
 
@@ -126,7 +125,7 @@ def test_tables_of_expected_counts():
     levels = np.array([1, 0], dtype=np.int32)
     got = np.empty(counts.shape)
     cvb0.count_tables(counts, levels, concentration, got)
-    twin = twins.cvb0.count_tables(counts, levels, concentration)
+    twin = twins.count_tables(counts, levels, concentration)
     assert_allclose(got, twin, rtol=1e-9, atol=1e-99)
     # a rare token opens a table if it is there; of many tokens the mean tells
     assert_allclose(got[0, :3], counts[0, :3], rtol=1e-4, atol=1e-99)

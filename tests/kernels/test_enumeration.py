@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from kernels.blocks import SPIKES, all_close, make_block
 
-from discan.kernels import enumeration, twins
+from discan.kernels import enumeration
+from discan.kernels.twins import enumeration as twins
 
 
 @pytest.mark.parametrize("K", [1, 2, 3])
@@ -20,4 +21,4 @@ def test_enumerate_counts(K, spike):
     n = len(block.head[0]) - 1
     logs, means, empty = np.empty(n), np.zeros((n, K)), np.zeros((n, K))
     enumeration.enumerate_counts(*arguments, logs, means, empty)
-    all_close((logs, means, empty), twins.enumeration.enumerate_counts(*arguments))
+    all_close((logs, means, empty), twins.enumerate_counts(*arguments))

@@ -9,7 +9,9 @@ from entries import entry
 from kernels.blocks import CYCLE, FIRST, SEED, SIZES, SPIKES, close, make_block
 from numpy.testing import assert_array_equal
 
-from discan.kernels import gibbs, objective, twins
+from discan.kernels import gibbs, objective
+from discan.kernels.twins import gibbs as twins
+from discan.kernels.twins.objective import log_loadings
 
 
 def run_gibbs(block, loadings, component_counts):
@@ -44,7 +46,7 @@ def test_gibbs_sweep(K, spike, dtype):
     counts, _ = start_counts(block)
     got = run_gibbs(block, loadings, counts)
     arguments = (*block.head, block.levels, *block.table, loadings, counts)
-    twin = twins.gibbs.sweep(*arguments, SEED, CYCLE, FIRST)
+    twin = twins.sweep(*arguments, SEED, CYCLE, FIRST)
     assert_array_equal(got[0], twin[0])
     assert_array_equal(got[2], twin[2])
     close(got[1], twin[1], atol=0.0)
@@ -71,7 +73,7 @@ def test_gibbs_sweep_in_logs():
             indptr, words, n, levels, *table, loadings, counts, scores,
             loading_counts, log_fit, log_factor, seed, 0, 0,
         )  # fmt: skip
-        twin = twins.gibbs.sweep(indptr, words, n, levels, *table, loadings, start, seed, 0, 0)
+        twin = twins.sweep(indptr, words, n, levels, *table, loadings, start, seed, 0, 0)
         assert_array_equal(loading_counts, twin[2])
         close(scores, twin[1], atol=0.0)
         close(log_fit, twin[3])
@@ -87,7 +89,7 @@ def test_gibbs_split(K):
     block = make_block(K)
     block.scores[3, 0] = 0.0
     component_counts, loading_counts = start_counts(block)
-    twin = twins.gibbs.split(*block.head, block.loadings, block.scores, SEED, FIRST)
+    twin = twins.split(*block.head, block.loadings, block.scores, SEED, FIRST)
     assert_array_equal(component_counts, twin[0])
     assert_array_equal(loading_counts, twin[1])
     assert loading_counts.sum() == block.n_tokens
@@ -105,7 +107,7 @@ def test_gibbs_split_of_single_tokens_in_logs(K):
     assert not (loadings[0] * scores).any()
     got = np.zeros((30, K), dtype=np.int64), np.zeros((8, K), dtype=np.int64)
     gibbs.split(indptr, words, counts, loadings, scores, *got, SEED, FIRST)
-    expected = twins.gibbs.split(indptr, words, counts, loadings, scores, SEED, FIRST)
+    expected = twins.split(indptr, words, counts, loadings, scores, SEED, FIRST)
     for mine, twin in zip(got, expected, strict=True):
         assert_array_equal(mine, twin)
 
@@ -120,7 +122,7 @@ def test_gibbs_split_of_long_documents():
     counts = np.repeat([2 * K, 2 * K + 1], J).astype(np.int32)  # token by token; by binomials
     got = np.zeros((2, K), dtype=np.int64), np.zeros((J, K), dtype=np.int32)
     gibbs.split(indptr, words, counts, loadings, scores, *got, SEED, FIRST)
-    twin = twins.gibbs.split(indptr, words, counts, loadings, scores, SEED, FIRST)
+    twin = twins.split(indptr, words, counts, loadings, scores, SEED, FIRST)
     assert_array_equal(got[0], twin[0])
     assert_array_equal(got[1], twin[1])
     assert_array_equal(got[1].sum(axis=1), 4 * K + 1)
@@ -134,7 +136,7 @@ def test_log_factor(K, spike):
     rows = [x[block.levels] for x in block.table]
     log_factor = entry(gibbs.log_factor)
     got = [log_factor(counts[i], *(x[i] for x in rows)) for i in range(block.n_documents)]
-    close(got, twins.gibbs.log_factor(counts, *rows))
+    close(got, twins.log_factor(counts, *rows))
 
 
 @SIZES
@@ -145,10 +147,10 @@ def test_draw_loadings(K):
     got, tops, logs = np.empty(counts.shape), np.empty((3, K)), np.empty(counts.shape)
     gibbs.draw_loadings(counts, gamma, block.groups, got, tops, SEED, CYCLE)
     gibbs.draw_log_loadings(counts, gamma, logs, SEED, CYCLE)
-    expected = twins.gibbs.draw_loadings(counts, gamma, block.groups, SEED, CYCLE)
+    expected = twins.draw_loadings(counts, gamma, block.groups, SEED, CYCLE)
     close(got, expected[0], atol=0.0)
     close(tops, expected[1], atol=0.0)
-    close(logs, twins.gibbs.draw_log_loadings(counts, gamma, SEED, CYCLE))
+    close(logs, twins.draw_log_loadings(counts, gamma, SEED, CYCLE))
     assert (got == 0).any()
 
 
@@ -160,10 +162,10 @@ def test_augment_scores(K, spike, copies):
     block = make_block(K, spike)
     counts, _ = start_counts(block)
     table = [np.tile(part, (copies, 1)) for part in block.table]
-    assert (len(table[0]) <= twins.gibbs.FEW_LEVELS) == (copies == 1)
+    assert (len(table[0]) <= twins.FEW_LEVELS) == (copies == 1)
     out = np.zeros(K), np.zeros((3 * copies, K)), np.zeros(K), np.zeros(1)
     gibbs.augment_scores(counts, block.levels, *table, *out, SEED, CYCLE, FIRST)
-    twin = twins.gibbs.augment_scores(counts, block.levels, *table, SEED, CYCLE, FIRST)
+    twin = twins.augment_scores(counts, block.levels, *table, SEED, CYCLE, FIRST)
     assert_array_equal(out[0], twin[0])
     assert_array_equal(out[1], twin[1])
     close(out[2], twin[2])
@@ -179,7 +181,7 @@ def test_augment_loadings(K):
     tables, log_beta = np.zeros(block.n_words), np.zeros(3)
     arguments = (counts, totals, block.gamma, block.gamma_totals)
     gibbs.augment_loadings(*arguments, tables, log_beta, SEED, CYCLE)
-    twin = twins.gibbs.augment_loadings(*arguments, SEED, CYCLE)
+    twin = twins.augment_loadings(*arguments, SEED, CYCLE)
     assert_array_equal(tables, twin[0])
     close(log_beta, twin[1])
-    close(objective.log_loadings(*arguments), twins.objective.log_loadings(*arguments))
+    close(objective.log_loadings(*arguments), log_loadings(*arguments))

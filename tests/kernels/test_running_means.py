@@ -6,7 +6,8 @@ import pytest
 from kernels.blocks import SIZES, close, make_block
 from numpy.testing import assert_allclose, assert_array_equal
 
-from discan.kernels import running_means, twins
+from discan.kernels import running_means
+from discan.kernels.twins import running_means as twins
 
 
 @SIZES
@@ -27,7 +28,7 @@ def test_add_counts(K, dtype, rows, normalised):
         total = counts.sum(axis=1) + 1.5 if normalised else np.zeros(0)
         out_indptr = np.empty_like(indptr)
         running_means.union_sizes(counts, indptr, components, out_indptr)
-        assert_array_equal(out_indptr, twins.running_means.union_sizes(counts, indptr, components))
+        assert_array_equal(out_indptr, twins.union_sizes(counts, indptr, components))
         size = out_indptr[-1]
         out = (
             np.empty(size, dtype=np.uint16), out_indptr,
@@ -35,7 +36,7 @@ def test_add_counts(K, dtype, rows, normalised):
         )  # fmt: skip
         arguments = (counts, levels, shape, rate, present, total, components, indptr, sums, moments)
         running_means.add_counts(*arguments, *out)
-        twin = twins.running_means.add_counts(*arguments)
+        twin = twins.add_counts(*arguments)
         assert_array_equal(out[0], twin[0])
         assert_array_equal(out[2], twin[1])
         close(out[3], twin[2])
@@ -53,7 +54,7 @@ def test_average_loadings(K, dtype):
         counts = rng.poisson(2.0, (block.n_words, K)).astype(np.int32)
         totals = (block.indicator @ counts).astype(np.int64)
         given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
-        expected = twins.running_means.average_loadings(*given, *expected)
+        expected = twins.average_loadings(*given, *expected)
         running_means.average_loadings(*given, mean, spread)
     assert (mean.dtype, spread.dtype) == (expected[0].dtype, expected[1].dtype) == (dtype, dtype)
     near = {} if dtype == np.float64 else {"rtol": 3e-7}  # a last digit of single precision
@@ -83,7 +84,7 @@ def test_average_used(K):
         out = np.empty(size, np.uint16), out_indptr, np.empty((2, size), np.float32)
         before = (*given, relative, unused, components, indptr, moments)
         running_means.average_used(*before, *out)
-        twin = twins.running_means.average_used(*before)
+        twin = twins.average_used(*before)
         assert_array_equal(out[0], twin[0])
         assert_allclose(out[2], twin[1], rtol=3e-7)
         components, indptr, moments = out

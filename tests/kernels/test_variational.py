@@ -6,7 +6,8 @@ import pytest
 from kernels.blocks import SIZES, SPIKES, all_close, close, make_block, run_expect
 from numpy.testing import assert_allclose, assert_array_equal
 
-from discan.kernels import twins, variational
+from discan.kernels import variational
+from discan.kernels.twins import variational as twins
 
 
 @SIZES
@@ -19,7 +20,7 @@ def test_expect(K, dtype, geometric_mean, n_inner):
     arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
     options = (geometric_mean, 1.0, n_inner, 1e-9)
     got = run_expect(block, weights, *options)
-    all_close(got, twins.variational.expect(*arguments, *options))
+    all_close(got, twins.expect(*arguments, *options))
     # every count is given out, and a document without words goes back to its prior
     total = np.zeros(block.n_words)
     inside = slice(block.head[0][0], block.head[0][-1])
@@ -38,7 +39,7 @@ def test_expect_in_single_precision(K, n_inner):
     options = (False, 1.0, n_inner, 0.0)
     got = run_expect(block, weights, *options)
     assert got[0].dtype == got[1].dtype == np.float32
-    all_close(got, twins.variational.expect(*arguments, *options), rtol=2e-5, atol=1e-6)
+    all_close(got, twins.expect(*arguments, *options), rtol=2e-5, atol=1e-6)
 
 
 def test_expect_takes_logs_of_products_of_norms():
@@ -62,7 +63,7 @@ def test_weighted_log_loadings(dtype):
     gamma = rng.uniform(0.01, 2.0, 50)
     close(
         variational.weighted_log_loadings(loadings, gamma),
-        twins.variational.weighted_log_loadings(loadings.astype(float), gamma),
+        twins.weighted_log_loadings(loadings.astype(float), gamma),
     )
 
 
@@ -75,7 +76,7 @@ def test_expect_tempered(power, flat):
     weights = block.loadings**power
     arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
     options = (False, power, 3, 0.0)
-    all_close(run_expect(block, weights, *options), twins.variational.expect(*arguments, *options))
+    all_close(run_expect(block, weights, *options), twins.expect(*arguments, *options))
 
 
 @SIZES
@@ -84,7 +85,7 @@ def test_expect_stops_when_converged(K):
     arguments = (*block.head, block.levels, *block.table[:2], block.loadings, block.score_shape)
     options = (True, 1.0, 300, 1e-6)
     got = run_expect(block, block.loadings, *options)
-    all_close(got, twins.variational.expect(*arguments, *options), rtol=1e-8)
+    all_close(got, twins.expect(*arguments, *options), rtol=1e-8)
     without = run_expect(block, block.loadings, *options, collect=False)
     close(without[0], got[0])
     close(without[2], got[2])
@@ -100,7 +101,7 @@ def test_expect_with_an_impossible_word(geometric_mean):
     arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)
     options = (geometric_mean, 1.0, 2, 0.0)
     got = run_expect(block, weights, *options)
-    all_close(got, twins.variational.expect(*arguments, *options))
+    all_close(got, twins.expect(*arguments, *options))
     assert got[2][2] == -np.inf
     assert not got[1][word].any()
 
@@ -128,7 +129,7 @@ def test_expect_conditional(K, spike, dtype, n_inner):
     damping = block.rng.uniform(0.0, 1.0, block.score_shape.shape) * (spike > 0)
     arguments = (*block.head, block.levels, *block.table, log_weights, block.score_shape, damping)
     got = run_conditional(block, log_weights, damping, n_inner, -1.0)
-    all_close(got, twins.variational.expect_conditional(*arguments, n_inner, -1.0))
+    all_close(got, twins.expect_conditional(*arguments, n_inner, -1.0))
 
 
 @SIZES
@@ -139,7 +140,7 @@ def test_expect_conditional_at_convergence(K, spike):
     log_weights, damping = np.log(block.loadings), np.zeros(block.score_shape.shape)
     arguments = (*block.head, block.levels, *block.table, log_weights, block.score_shape, damping)
     got = run_conditional(block, log_weights, damping, 200, 1e-12)
-    twin = twins.variational.expect_conditional(*arguments, 200, 1e-12)
+    twin = twins.expect_conditional(*arguments, 200, 1e-12)
     close(got[4], twin[4], rtol=1e-8)
     without = run_conditional(block, log_weights, damping, 200, 1e-12, collect=False)
     close(without[4], got[4])
@@ -167,7 +168,7 @@ def test_expect_conditional_with_an_impossible_word(spike):
     damping = np.zeros(block.score_shape.shape)
     arguments = (*block.head, block.levels, *block.table, log_weights, block.score_shape, damping)
     got = run_conditional(block, log_weights, damping, 2, -1.0)
-    all_close(got, twins.variational.expect_conditional(*arguments, 2, -1.0))
+    all_close(got, twins.expect_conditional(*arguments, 2, -1.0))
     assert got[4][2] == -np.inf
     assert all(np.isfinite(x).all() for x in got[:4])
 
@@ -181,9 +182,9 @@ def test_geometric_mean_loadings_and_penalty(K, dtype):
     weights = np.empty(shape.shape, dtype=dtype)
     variational.geometric_mean_loadings(shape, block.groups, totals, weights)
     rtol = 1e-10 if dtype == np.float64 else 1e-6
-    close(weights, twins.variational.geometric_mean_loadings(shape, block.groups, totals), rtol)
+    close(weights, twins.geometric_mean_loadings(shape, block.groups, totals), rtol)
     arguments = (shape, block.groups, totals, block.gamma, block.gamma_totals)
-    close(variational.loading_penalty(*arguments), twins.variational.loading_penalty(*arguments))
+    close(variational.loading_penalty(*arguments), twins.loading_penalty(*arguments))
 
 
 def test_geometric_mean_loadings_never_underflows():
@@ -191,5 +192,5 @@ def test_geometric_mean_loadings_never_underflows():
     totals, groups = shape.sum(axis=0, keepdims=True), np.zeros(2, dtype=np.int32)
     weights = np.empty((2, 1))
     variational.geometric_mean_loadings(shape, groups, totals, weights)
-    assert weights[0, 0] == twins.variational.FLOOR
-    close(weights, twins.variational.geometric_mean_loadings(shape, groups, totals))
+    assert weights[0, 0] == twins.FLOOR
+    close(weights, twins.geometric_mean_loadings(shape, groups, totals))

@@ -6,37 +6,3 @@ arguments without the ``out_*`` ones, and returns new arrays instead of writing 
 kernel draws, its twin draws the same numbers in the same order; the parts of ``kernels.random`` and
 ``kernels.draws`` are methods of ``twins.random.Stream``.
 """
-
-from . import (
-    active_set,
-    blocked,
-    co_occurrence,
-    collapsed,
-    cvb0,
-    enumeration,
-    evidence,
-    gibbs,
-    objective,
-    random,
-    running_means,
-    simd,
-    special,
-    variational,
-)
-
-__all__ = [
-    "active_set",
-    "blocked",
-    "co_occurrence",
-    "collapsed",
-    "cvb0",
-    "enumeration",
-    "evidence",
-    "gibbs",
-    "objective",
-    "random",
-    "running_means",
-    "simd",
-    "special",
-    "variational",
-]
