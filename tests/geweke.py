@@ -4,15 +4,15 @@
 Simulator A draws hyperparameters, loadings, scores and counts from the prior, independently.
 Simulator B alternates one cycle of the package's own sampler, given the counts, with new counts
 given the parameters. If the sampler leaves the posterior invariant, both draw from the same joint
-distribution, whatever the data; if it does not, some statistic differs. The cycle is `Run._cycle`
-on a run whose corpus, state and parameters are replaced each time: what is tested is the loop, the
-algorithm, the model and the kernels as they stand.
+distribution for any data; if it does not, some statistic differs. The cycle is `Run._cycle` on a
+run whose corpus, state and parameters are replaced each time: this tests the loop, the algorithm,
+the model and the kernels unchanged.
 
 Within simulator B the split of the counts over components is drawn twice for the same counts: with
-them, and by the sampler. Both have the same distribution, so the *difference* of any statistic has
-mean zero. What the counts contribute cancels, which makes these the sharpest statistics where the
-totals are random. The sampler makes `N_CYCLES` cycles in between, for errors to add up (one when
-hyperparameters are learnt, which are compared with the prior).
+the counts, and by the sampler. Both splits have the same distribution, so the *difference* of any
+statistic has mean zero. The variation of the counts cancels, which makes these the most powerful
+statistics where the totals are random. The sampler makes `N_CYCLES` cycles in between, so that
+errors add up (one cycle when hyperparameters are learnt, which are compared with the prior).
 
 Arrays: draws n, documents I, words J, components K; counts ``V`` (..., I, J, K).
 """
@@ -35,7 +35,7 @@ from discan.models.hyperparameters import Hyperprior
 N_BATCHES = 50
 N_CYCLES = 3
 K = 2
-RUNAWAY = 1e5  # a mean count that no sound chain comes to
+RUNAWAY = 1e5  # a mean count that no correct chain reaches
 
 FIXED = {
     "alpha": np.array([0.5, 2.0]),
@@ -43,14 +43,14 @@ FIXED = {
     "rho": np.array([0.35, 0.15]),
     "gamma": np.array([0.4, 0.8, 1.3, 0.6]),
 }
-# Of the shapes: beta above 2, so that counts have a mean and do not fill the memory; the others
-# away from 0, where the logarithms of a draw have long tails.
+# The shape of beta is above 2, so that counts have a mean and do not fill the memory. The others
+# are not near 0, where the logarithm of a draw has long tails.
 HYPERPRIOR = Hyperprior(alpha=(2.0, 2.0), beta=(4.0, 3.0), rho=(2.0, 3.0), gamma=(2.0, 2.0))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is tested: model, sampler, plain or grouped, hyperparameters to learn.
+    """One test case: model, sampler, plain or grouped, hyperparameters to learn.
 
     ``symmetric``: gamma is one number for all words.
     """
@@ -107,7 +107,7 @@ def draw_loadings(cell, shape, rng):
 
 
 def draw_scores(cell, values, c, exposure, rng):
-    """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (spec 3)."""
+    """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (theory 3)."""
     draws = rng.standard_gamma(c + values["alpha"][..., None, :])
     if cell.model == "dm":
         return draws / draws.sum(axis=-1, keepdims=True)
@@ -162,7 +162,7 @@ def simulate_prior(cell, n, rng):
     scores = draw_scores(cell, values, np.zeros((n, len(nothing), K)), nothing, rng)
     V = draw_counts(cell, theta, scores, rng)
     record = {"theta": theta, "scores": scores, "c": V.sum(axis=-2), "n": V.sum(axis=-3), **values}
-    # what the package reports as posterior moments has the prior's moments for its mean
+    # the mean of the posterior moments that the package reports is the prior's moments
     record |= {
         "mean_scores": scores, "mean_squares": scores**2, "absent": scores == 0.0,
         "mean_theta": theta, "mean_theta_squares": theta**2,
@@ -171,7 +171,7 @@ def simulate_prior(cell, n, rng):
 
 
 class RunawayError(Exception):
-    """The chain went off to infinity."""
+    """The chain diverged."""
 
 
 class Chain:
@@ -182,8 +182,8 @@ class Chain:
     cell : Cell
     seed : int
     shuffle : bool
-        Put the tokens of each cell of the table into random order, as the theory asks; without it
-        they come sorted by component.
+        Put the tokens of each cell of the table into random order, as the theory requires.
+        Otherwise they are sorted by component.
     """
 
     def __init__(self, cell, seed, shuffle=True):
@@ -219,7 +219,7 @@ class Chain:
         return record
 
     def _reports(self, c, n):
-        """Posterior moments of all draws as the package reports them, side by side."""
+        """Posterior moments of all draws as the package reports them."""
         params, levels = self.run.params, np.tile(self.levels["levels"], len(c))
         moments = params.model.moments(c.reshape(-1, K), self.run._table.rows(levels))
         mean, square, absent = (np.reshape(moment, c.shape) for moment in moments)
@@ -255,7 +255,7 @@ class Chain:
             scores = np.concatenate([states[block.index].scores for block in run.blocks])
             if cell.model == "dm":
                 scores = scores / scores.sum(axis=1, keepdims=True)
-        else:  # a move of their hyperparameters leaves the sampler's own scores behind
+        else:  # the sampler's scores are older than the hyperparameters
             scores = draw_scores(cell, values, c, self.total_exposures, rng)
         if not np.all(scores < RUNAWAY):
             raise RunawayError
@@ -270,7 +270,7 @@ class Chain:
             indptr.astype(np.int64), words.astype(np.int32), W[documents, words].astype(np.int32),
             self.layout, self.cell.exposures,
         )  # fmt: skip
-        vars(corpus).update(self.levels)  # they stay the same: not worth finding again
+        vars(corpus).update(self.levels)  # they stay the same: computed once
         if self.cell.grouped:
             corpus.blocks = corpus.blocks_of(1)
         return corpus
@@ -304,8 +304,8 @@ class Chain:
 def statistics(cell, record):
     """Statistics of a record: name -> (n,) array.
 
-    With hyperparameters drawn the scores and counts have long tails: their logarithms are taken,
-    and the reported moments are left out.
+    If hyperparameters are drawn, scores and counts have long tails: their logarithms are used, and
+    the reported moments are left out.
     """
     theta, s, c, n = (record[name] for name in ("theta", "scores", "c", "n"))
     total = s.sum(axis=-1, keepdims=True)
@@ -352,13 +352,13 @@ def statistics(cell, record):
 
 @cache
 def prior_statistics(cell, n, seed):
-    """Statistics of simulator A; those of both samplers are the same."""
+    """Statistics of simulator A, which are the same for both samplers."""
     rng = np.random.default_rng([seed, *str(cell).encode()])
     return statistics(cell, simulate_prior(cell, n, rng)[0])
 
 
 def differences(record):
-    """Statistics of a split by the sampler, less those of the split the counts came with."""
+    """Statistics of a split by the sampler, less those of the split drawn with the counts."""
 
     def of(c, n, s, theta):
         return {
@@ -388,7 +388,7 @@ def z_scores(a, b):
     for name, values in b.items():
         x, y = np.asarray(a.get(name, 0.0), float), np.asarray(values, float)
         known = name not in a
-        if not known and np.ptp(x) < 1e-9 * max(1.0, abs(x[0])):  # the chain must keep to it
+        if not known and np.ptp(x) < 1e-9 * max(1.0, abs(x[0])):  # the chain must equal it
             known, x = True, x[0]
         if known and np.allclose(y, x, rtol=1e-9, atol=1e-12):
             z[name] = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of documents as the kernels see them, shared by the tests of kernels."""
+"""Blocks of documents as the kernels read them, for all tests of kernels."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ CYCLE, FIRST = 5, 100
 
 
 def close(got, expected, rtol=1e-10, atol=1e-10):
-    """Equal to ten digits; the absolute part is the error of the kernels' digamma."""
+    """Compare to ten digits; the absolute tolerance is the error of the kernels' digamma."""
     assert_allclose(got, expected, rtol=rtol, atol=atol)
 
 

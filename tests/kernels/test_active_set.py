@@ -36,7 +36,7 @@ def test_solve_scores(K, dtype, geometric_mean, n_steps):
 
 
 def sparse_block(K, alpha, seed=0):
-    """Documents of few components, most of which rest; long enough for more than one lane."""
+    """Documents of few components, most of them inactive; longer than one vector."""
     rng = np.random.default_rng([seed, K])
     J, n_documents = 90, 40
     loadings = rng.dirichlet(np.full(J, 0.05), size=K).T + 1e-6
@@ -62,26 +62,26 @@ def sparse_block(K, alpha, seed=0):
     ("geometric_mean", "alpha"), [(True, 0.1), (True, 1.0), (False, 0.1), (False, 0.0)]
 )
 @pytest.mark.parametrize("K", [16, 70])
-def test_solve_scores_is_where_plain_steps_lead(K, geometric_mean, alpha):
+def test_solve_scores_equals_many_plain_steps(K, geometric_mean, alpha):
     block = sparse_block(K, alpha)
     got = run_solve_scores(block, block.loadings, geometric_mean, 10_000, 1e-9)
     arguments = (*block.head, block.levels, *block.table[:2], block.loadings, block.score_shape)
     twin = twins.solve_scores(*arguments, geometric_mean, 10_000, 1e-9)
     totals = got.sum(axis=1)
     assert np.abs(got - twin).sum(axis=1).max() < 1e-6 * totals.max()
-    # one more step hardly moves it, and its objective is that of plain steps that go on for long
+    # one more step hardly moves it, and its objective is that of many plain steps
     block.score_shape, begun = got, block.score_shape
     moved, _, objective = run_expect(block, block.loadings, geometric_mean, 1.0, 1, 0.0)
     assert (np.abs(moved - got).sum(axis=1) <= 2e-9 * totals).all()
     block.score_shape = begun
     plain = run_expect(block, block.loadings, geometric_mean, 1.0, 20_000, 1e-12)[2]
     close(objective, plain, rtol=1e-6)
-    # few steps look at all components: with as many plain ones it would not have settled
+    # few steps update all components: as many plain steps would not have converged
     early = run_expect(block, block.loadings, geometric_mean, 1.0, 10, 0.0)[0]
     assert (np.abs(early - got).sum(axis=1) > 1e-6 * totals).any()
 
 
-def test_solve_scores_takes_single_precision_for_what_it_is():
+def test_solve_scores_of_weights_in_single_precision():
     block = sparse_block(20, 0.1)
     weights = block.loadings.astype(np.float32)
     got = run_solve_scores(block, weights, False, 10_000, 1e-9)

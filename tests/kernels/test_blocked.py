@@ -52,7 +52,7 @@ def one_group(block):
 @pytest.mark.parametrize("K", [1, 3, 20, 100])
 @pytest.mark.parametrize("dtype", [np.int32, np.uint16])
 def test_index_words(K, dtype):
-    """Lists of all words, then of those that were touched; other norms change all shares."""
+    """Lists of all words, then of touched words; new norms change all fractions."""
     block = make_block(K, largest=6, big=False)
     _, counts, totals = start_chain(block)
     counts = counts.astype(dtype)
@@ -98,7 +98,7 @@ def test_blocked_sweep(K, spike, listed, groups):
         moves, log_factor = run_blocked(block, assignments, counts, totals, listed, cycle)
         assert_array_equal(counts, before)
         assert_array_equal(assignments, twin[0])
-        # two documents take turns, so that moves come in another order
+        # two documents take turns, so that moves are in another order
         assert sorted(moves.T.tolist()) == sorted(twin[1].T.tolist())
         close(log_factor, twin[2])
         touched = np.zeros(block.n_words, dtype=bool)
@@ -120,7 +120,7 @@ def test_blocked_sweep(K, spike, listed, groups):
 @FORMS
 @pytest.mark.parametrize("groups", [False, True])
 def test_blocked_sweep_has_the_law_of_the_exact_conditionals(spike, listed, groups):
-    """The first token of every document is drawn by what all others say, own token apart."""
+    """The first token of every document is drawn given all other tokens."""
     K, n = 5, 4000
     block = make_block(K, spike, largest=3, big=False)
     block = block if groups else one_group(block)
@@ -142,14 +142,14 @@ def test_blocked_sweep_has_the_law_of_the_exact_conditionals(spike, listed, grou
         chance = (others + shape[0]) / shape[1] * np.where(others == 0, shape[2], 1.0)
         chance *= (block.gamma[j] + counts[j] - own) / (block.gamma_totals[g] + totals[g] - own)
         chance /= chance.sum()
-        spread = np.sqrt(n * np.maximum(chance * (1 - chance), 1 / n))
-        assert np.abs((seen[row] - n * chance) / spread).max() < 5.0
+        deviation = np.sqrt(n * np.maximum(chance * (1 - chance), 1 / n))
+        assert np.abs((seen[row] - n * chance) / deviation).max() < 5.0
 
 
 @pytest.mark.parametrize("K", [3, 20, 100])
 @pytest.mark.parametrize("most", [2**16 - 1, 2**16, 2**19])
 def test_blocked_sweep_of_words_with_many_tokens(K, most):
-    """Counts that 16 bits do not hold are read in two parts."""
+    """Counts of more than 16 bits are read in two parts."""
     block = make_block(K, largest=6, big=False)
     assignments, counts, totals = start_chain(block)
     rng = np.random.default_rng(K)
@@ -173,7 +173,7 @@ def test_blocked_sweep_of_words_with_many_tokens(K, most):
 @pytest.mark.parametrize("K", [3, 40])
 @FORMS
 def test_blocked_sweep_of_long_documents(K, listed):
-    """Weights follow thousands of moves; log F is exact whatever the counts."""
+    """Weights are right after thousands of moves; log F is exact for all counts."""
     block = make_block(K)
     assignments, counts, totals = start_chain(block, np.uint16)
     for cycle in range(3):
@@ -182,7 +182,7 @@ def test_blocked_sweep_of_long_documents(K, listed):
             block.gamma_totals, totals, counts, assignments, SEED, cycle, FIRST,
         )  # fmt: skip
         _, log_factor = run_blocked(block, assignments, counts, totals, listed, cycle)
-        # rounding of single precision sends one draw in a million elsewhere, and those after it
+        # single precision changes one draw in a million, and the draws after it
         assert (assignments == twin[0]).mean() > 0.9
         c = document_counts(block.head[0], block.head[2], assignments, K)
         close(log_factor, log_factor_twin(c, *(x[block.levels] for x in block.table)))
@@ -190,7 +190,7 @@ def test_blocked_sweep_of_long_documents(K, listed):
 
 @FORMS
 def test_blocked_documents_are_independent(listed):
-    """A document's moves do not depend on the documents before it or beside it."""
+    """A document's moves do not depend on other documents of the block."""
     block = make_block(4)
     assignments, counts, totals = start_chain(block)
     together = assignments.copy()

@@ -23,7 +23,7 @@ def run_collapsed(block, assignments, counts, totals, cycle=CYCLE):
 @SIZES
 def test_assign_and_count(K):
     block = make_block(K, big=False)
-    block.loadings[block.head[1][-1]] = 0.0  # an impossible word goes anywhere
+    block.loadings[block.head[1][-1]] = 0.0  # an impossible word gets any component
     assignments, counts, _ = start_chain(block)
     arguments = (*block.head, block.loadings, block.scores)
     assert_array_equal(assignments, twins.assign(*arguments, SEED, FIRST))
@@ -53,7 +53,7 @@ def test_collapsed_sweep(K, spike):
 
 @SIZES
 @SPIKES
-def test_collapsed_counts_stay_true(K, spike):
+def test_collapsed_counts_stay_right(K, spike):
     block = make_block(K, spike)
     assignments, counts, totals = start_chain(block, np.uint8)
     for cycle in range(30):

@@ -15,7 +15,7 @@ CASES = pytest.mark.parametrize("number", range(6))
 
 
 class Document:
-    """A case of the oracle as the kernels see it: one document, one exposure level."""
+    """A case of the oracle as the kernels read it: one document, one exposure level."""
 
     def __init__(self, model, number, kind="doc_fixed_theta_groups"):
         rng = np.random.default_rng([number, *map(ord, model)])
@@ -137,7 +137,7 @@ def test_expect_conditional_rises(number):
 
 
 def test_expect_conditional_finds_the_best_bound():
-    """From an even start, as it is used; local optima are allowed now and then."""
+    """From a uniform start, as in a fit; some local optima are allowed."""
     n_found, numbers = 0, range(4, 10)
     for number in numbers:
         document = Document("cgp", number)
@@ -268,8 +268,8 @@ def test_augmentation_has_the_right_means(model):
     error = 5 / np.sqrt(n)
     assert (np.abs(active - present) <= error * np.sqrt(present * (1 - present))).all()
     chances = [a / (a + np.arange(m)) for a, m in zip(alpha, c, strict=True)]
-    spread = np.sqrt([(p * (1 - p)).sum() for p in chances])
-    assert (np.abs(tables - [p.sum() for p in chances]) <= error * spread + 1e-12).all()
+    deviation = np.sqrt([(p * (1 - p)).sum() for p in chances])
+    assert (np.abs(tables - [p.sum() for p in chances]) <= error * deviation + 1e-12).all()
     square = present * (c + alpha) * (c + alpha + 1) / rate**2
     mean = present * (c + alpha) / rate
     assert (np.abs(scores - mean) <= error * np.sqrt(square - mean**2)).all()

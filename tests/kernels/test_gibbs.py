@@ -113,7 +113,7 @@ def test_gibbs_split_of_single_tokens_in_logs(K):
 
 
 def test_gibbs_split_of_long_documents():
-    """Tokens are counted a heap at a time; no heap is lost, full or not."""
+    """Tokens are counted many at a time; none is lost."""
     K, J = 70, 12
     rng = np.random.default_rng(3)
     loadings, scores = rng.gamma(0.3, size=(J, K)), rng.gamma(0.3, size=(2, K))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The random streams: equal to their twin, independent of each other, and of the right laws."""
+"""Random streams equal their twin, are independent, and have the right distributions."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def within(sample, mean, variance, n_errors=5.0):
 
 
 def chi_square(draws, probabilities):
-    """Compare counts of 0..n with their probabilities, rare values put together."""
+    """Compare counts of 0..n with their probabilities; rare values are pooled."""
     observed = np.bincount(draws, minlength=len(probabilities)).astype(float)
     expected = len(draws) * probabilities
     rare = expected < 10
@@ -113,7 +113,7 @@ def test_rows_of_gammas_equal_their_twin(n):
 
 
 def test_logarithms_and_exponentials_of_rows():
-    """Those written out for rows are right to the last bits."""
+    """The vector functions for rows are right to the last bits."""
     x = np.concatenate([np.geomspace(2.0**-53, 1.4, 5001), 1.0 + np.linspace(-1e-6, 1e-6, 101)])
     logs = np.array([draws._log(value) for value in x])
     np.testing.assert_allclose(logs, np.log(x), rtol=1e-15, atol=0.0)
@@ -156,7 +156,7 @@ def test_tables_equal_their_twin():
     assert int(stream[0]) == twin.position
 
 
-# ---------------------------------------------------------------------------------------- laws
+# ------------------------------------------------------------------------------- distributions
 
 
 def undo_mix(value):
@@ -190,7 +190,7 @@ def test_uniform():
 
 @pytest.mark.parametrize("key", ["seed", "purpose", "cycle", "unit"])
 def test_neighbouring_streams_are_unrelated(key):
-    """The n-th numbers of streams 0, 1, 2, ... are themselves a good sequence."""
+    """The n-th numbers of streams 0, 1, 2, ... are independent and uniform, too."""
     heads = np.array([sample(kernels.uniform, 3, open_stream(**{key: x})) for x in range(20_000)])
     for n in range(3):
         column = heads[:, n]
@@ -242,7 +242,7 @@ def test_log_gamma(shape):
 
 @pytest.mark.parametrize("shape", [1e-5, 0.01, 0.05, 0.5, 0.97, 1.0, 2.5])
 def test_rows_of_gammas(shape):
-    """Rows have the same law, and what underflows is in the logarithms."""
+    """Rows have the same distribution; the logarithms hold what underflows."""
     stream, mixed = open_stream(14), np.tile([shape, 1.3, 0.2, 0.0], 1000)
     rows = [run_gammas(stream, mixed) for _ in range(50)]
     for at, a in enumerate((shape, 1.3, 0.2)):

@@ -47,27 +47,27 @@ def test_add_counts(K, dtype, rows, normalised):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_average_loadings(K, dtype):
     block = make_block(K)
-    mean, spread = np.zeros((2, block.n_words, K), dtype=dtype)
-    expected = mean, spread
+    mean, variance = np.zeros((2, block.n_words, K), dtype=dtype)
+    expected = mean, variance
     for n_draws in (1, 2, 3):
         rng = np.random.default_rng(n_draws)
         counts = rng.poisson(2.0, (block.n_words, K)).astype(np.int32)
         totals = (block.indicator @ counts).astype(np.int64)
         given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
         expected = twins.average_loadings(*given, *expected)
-        running_means.average_loadings(*given, mean, spread)
-    assert (mean.dtype, spread.dtype) == (expected[0].dtype, expected[1].dtype) == (dtype, dtype)
-    near = {} if dtype == np.float64 else {"rtol": 3e-7}  # a last digit of single precision
+        running_means.average_loadings(*given, mean, variance)
+    assert (mean.dtype, variance.dtype) == (expected[0].dtype, expected[1].dtype) == (dtype, dtype)
+    near = {} if dtype == np.float64 else {"rtol": 3e-7}  # the last digit of single precision
     close(mean, expected[0], **near)
-    close(spread, expected[1], **near)
+    close(variance, expected[1], **near)
 
 
 @SIZES
 def test_average_used(K):
-    """As all loadings are averaged, where words were drawn, and as said elsewhere."""
+    """Entries equal the averages of all loadings, also if their word was not drawn at first."""
     block = make_block(K)
     n_words, relative = block.n_words, block.gamma / block.gamma[0]
-    mean, spread = np.zeros((2, n_words, K))
+    mean, variance = np.zeros((2, n_words, K))
     unused = np.zeros((4, len(block.gamma_totals), K))
     indptr = np.zeros(n_words + 1, dtype=np.int64)
     components, moments = np.zeros(0, dtype=np.uint16), np.zeros((2, 0), dtype=np.float32)
@@ -77,7 +77,7 @@ def test_average_used(K):
         counts = rng.poisson(0.4, (n_words, K)).astype(np.uint16)
         totals = (block.indicator @ counts).astype(np.int64)
         given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
-        running_means.average_loadings(*given, mean, spread)
+        running_means.average_loadings(*given, mean, variance)
         out_indptr = np.empty_like(indptr)
         running_means.union_sizes(counts, indptr, components, out_indptr)
         size = out_indptr[-1]
@@ -90,7 +90,7 @@ def test_average_used(K):
         components, indptr, moments = out
         rows = np.repeat(np.arange(n_words), np.diff(indptr))
         assert_allclose(moments[0], mean[rows, components], rtol=1e-6)
-        assert_allclose(moments[1], spread[rows, components], rtol=1e-6, atol=1e-9)
+        assert_allclose(moments[1], variance[rows, components], rtol=1e-6, atol=1e-9)
         t = block.gamma_totals[:, None] + totals
         past.append((block.gamma[0] / t, t))
         y, t = (np.array(column) for column in zip(*past, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernels of expected counts equal their twins, and give out every count."""
+"""The kernels of expected counts equal their twins, and assign all counts."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_expect(K, dtype, geometric_mean, n_inner):
     options = (geometric_mean, 1.0, n_inner, 1e-9)
     got = run_expect(block, weights, *options)
     all_close(got, twins.expect(*arguments, *options))
-    # every count is given out, and a document without words goes back to its prior
+    # all counts are assigned, and a document without words has its prior scores
     total = np.zeros(block.n_words)
     inside = slice(block.head[0][0], block.head[0][-1])
     np.add.at(total, block.head[1][inside], block.head[2][inside])
@@ -32,7 +32,7 @@ def test_expect(K, dtype, geometric_mean, n_inner):
 @SIZES
 @pytest.mark.parametrize("n_inner", [1, 4])
 def test_expect_in_single_precision(K, n_inner):
-    """Sums of a few dozen terms: single precision is 6e-8 a term."""
+    """Sums of a few dozen terms: single precision has an error of 6e-8 per term."""
     block = make_block(K)
     weights = block.loadings.astype(np.float32)
     arguments = (*block.head, block.levels, *block.table[:2], weights, block.score_shape)

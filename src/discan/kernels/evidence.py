@@ -41,11 +41,11 @@ def fold_in(
         n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
         open_stream(stream, seed, FOLD_IN, np.int64(0), _content(indptr, words, counts, i))
         fill(c, np.int64(0))
+        _start(stream, n_tokens, token_words, a, b, p, loadings, assignments, c, weights)
         n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
-        for draw in range(-1, burn_in + n_draws):
+        for draw in range(burn_in + n_draws):
             for t in range(n_tokens):
-                if draw >= 0:  # the first pass assigns each token given those before it
-                    c[assignments[t]] -= 1
+                c[assignments[t]] -= 1
                 total = _weigh(c, a, b, p, loadings[token_words[t]], weights)
                 if draw >= burn_in:
                     for k in range(n_components):
