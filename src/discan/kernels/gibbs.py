@@ -19,7 +19,14 @@ from .random import (
     uniform,
 )
 from .simd.memory import copy_tail, prefetch, prefetch_row
-from .simd.weighted_sums import LANES, find_component, sum_buffers, sum_weights
+from .simd.weighted_sums import (
+    LANES,
+    find_component,
+    heaviest_component,
+    sum_buffers,
+    sum_given_weights,
+    sum_weights,
+)
 from .special import log_rising
 
 __all__ = [
@@ -173,7 +180,7 @@ def _split_document(
             log_fit += counts[t] * math.log(total)
         else:
             shift = _weigh_in_logs(loadings, j, score, log_score, weights)
-            total = _sum_by_lanes(weights, ends, through)
+            total = sum_given_weights(weights, ends, through)
             log_fit += counts[t] * (math.log(total) + shift)
         if counts[t] > _MANY * n_components:
             if plain:
@@ -187,7 +194,7 @@ def _split_document(
         for _ in range(counts[t]):
             k = find_component(uniform(stream) * total, through, ends)
             if k >= n_components or ends[LANES + k] <= ends[k]:
-                k = _heaviest(ends, n_components)
+                k = heaviest_component(ends, n_components)
             prefetch(out_loading_counts, np.int64(j) * n_components + k)
             waiting[n_waiting, 0] = j
             waiting[n_waiting, 1] = k
@@ -210,30 +217,6 @@ def _weigh_in_logs(loadings, j, score, log_score, out_weights):
         best = max(best, out_weights[k])
     for k in range(n_components):
         out_weights[k] = math.exp(out_weights[k] - best)
-    return best
-
-
-@part()
-def _sum_by_lanes(weights, out_ends, out_through):
-    """Compute the sums of ``sum_weights`` for given weights."""
-    n_components = weights.shape[0]
-    last = (n_components + LANES - 1) // LANES * LANES
-    for k in range(last):
-        out_ends[LANES + k] = out_ends[k] + (weights[k] if k < n_components else 0.0)
-    total = 0.0
-    for lane in range(LANES):
-        total += out_ends[last + lane]
-        out_through[lane] = total
-    return total
-
-
-@part()
-def _heaviest(ends, n_components):
-    """Component with the largest weight, for a draw that rounding led to one without weight."""
-    best = 0
-    for k in range(n_components):
-        if ends[LANES + k] - ends[k] > ends[LANES + best] - ends[best]:
-            best = k
     return best
 
 

@@ -17,7 +17,10 @@ from numba.extending import intrinsic
 from ..compile import part
 from .llvm import INT, LONG, add_lanes_before, load, loop, store
 
-__all__ = ["LANES", "find_component", "sum_buffers", "sum_weights"]
+__all__ = [
+    "LANES", "find_component", "heaviest_component", "sum_buffers", "sum_given_weights",
+    "sum_weights",
+]  # fmt: skip
 
 LANES = 8
 
@@ -94,3 +97,27 @@ def find_component(goal, through, ends):
     for n in range(1, ends.shape[0] // LANES - 1):
         k += LANES * (left >= ends[lane + n * LANES])
     return k
+
+
+@part()
+def sum_given_weights(weights, out_ends, out_through):
+    """Compute the sums of ``sum_weights`` for given weights."""
+    n_components = weights.shape[0]
+    last = (n_components + LANES - 1) // LANES * LANES
+    for k in range(last):
+        out_ends[LANES + k] = out_ends[k] + (weights[k] if k < n_components else 0.0)
+    total = 0.0
+    for lane in range(LANES):
+        total += out_ends[last + lane]
+        out_through[lane] = total
+    return total
+
+
+@part()
+def heaviest_component(ends, n_components):
+    """Component with the largest weight, for a draw that rounding led to one without weight."""
+    best = 0
+    for k in range(n_components):
+        if ends[LANES + k] - ends[k] > ends[LANES + best] - ends[best]:
+            best = k
+    return best
