@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import kernel
-from .simd.nonzeros import list_nonzeros
+from .simd.nonzeros import AT_A_TIME, lowest_bit, nonzero_bits
 from .special import log_rising
 
 __all__ = ["log_loadings"]
@@ -23,7 +23,6 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
     up in a table, which is extended when needed and started again when gamma changes.
     """
     n_words, n_components = loading_counts.shape
-    places = np.empty(n_components + 1, dtype=np.uint64)
     table = np.empty(_TABLE)
     table[0] = 0.0
     known = 0
@@ -35,14 +34,22 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
         if j > 0 and gamma[j] != gamma[j - 1]:
             known = 0
         row = 0.0
-        for at in range(list_nonzeros(loading_counts[j], np.int64(0), places)):
-            n = np.int64(loading_counts[j, places[at]])
-            if n >= _TABLE:
-                row += log_rising(gamma[j], n)
-                continue
-            while known < n:
-                table[known + 1] = table[known] + math.log(gamma[j] + known)
-                known += 1
-            row += table[n]
+        for start in range(0, n_components, AT_A_TIME):
+            if start + AT_A_TIME <= n_components:
+                bits = nonzero_bits(loading_counts, j * n_components + start)
+            else:
+                bits = np.uint64(0)
+                for k in range(start, n_components):
+                    bits |= np.uint64(loading_counts[j, k] != 0) << np.uint64(k - start)
+            while bits != 0:  # most counts are zero: their bits are not set
+                n = np.int64(loading_counts[j, np.uint64(start) + lowest_bit(bits)])
+                bits &= bits - np.uint64(1)
+                if n >= _TABLE:
+                    row += log_rising(gamma[j], n)
+                    continue
+                while known < n:
+                    table[known + 1] = table[known] + math.log(gamma[j] + known)
+                    known += 1
+                row += table[n]
         result += row
     return result

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .compile import kernel, part
+from .compile import kernel
 from .simd.nonzeros import list_nonzeros
 
 __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
@@ -97,7 +97,11 @@ def average_loadings(
         for k in range(loading_counts.shape[1]):
             t = gamma_totals[g] + totals[g, k]
             x = (gamma[j] + loading_counts[j, k]) / t
-            mean[j, k], variance[j, k] = _average(x, t, mean[j, k], variance[j, k], fraction)
+            step = x - mean[j, k]
+            new = mean[j, k] + step * fraction
+            mean[j, k] = new
+            square = step * (x - new) + x * (1.0 - x) / (t + 1.0)
+            variance[j, k] += (square - variance[j, k]) * fraction
 
 
 @kernel()
@@ -133,17 +137,12 @@ def average_used(
                 variance = r * (within + r * unused[1, g, k])
             t = gamma_totals[g] + totals[g, k]
             x = (gamma[j] + loading_counts[j, k]) / t
+            step = x - mean
+            mean += step * fraction
+            square = step * (x - mean) + x * (1.0 - x) / (t + 1.0)
             out_components[new] = k
-            out_moments[0, new], out_moments[1, new] = _average(x, t, mean, variance, fraction)
+            out_moments[0, new] = mean
+            out_moments[1, new] = variance + (square - variance) * fraction
             old += known
             at += k == drawn[at]
             new += 1
-
-
-@part()
-def _average(x, t, mean, variance, fraction):
-    """Add a draw with posterior mean x and total t to a running mean and variance (Welford)."""
-    step = x - mean
-    new = mean + step * fraction
-    square = step * (x - new) + x * (1.0 - x) / (t + 1.0)
-    return new, variance + (square - variance) * fraction
