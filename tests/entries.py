@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Entries from Python to what only kernels call."""
+"""Call parts of kernels from Python."""
 
 from types import SimpleNamespace
 
@@ -9,12 +9,12 @@ from discan.kernels.compile import Part
 
 
 def entry(part):
-    """Compile a kernel that does nothing but call the part."""
+    """Compile a kernel that only calls the part."""
     return numba.njit(error_model="numpy")(lambda *arguments: part(*arguments))
 
 
 def with_entries(module):
-    """Give all parts of a module an entry."""
+    """Copy a module with parts that can be called from Python."""
     members = {
         name: entry(value) if isinstance(value, Part) else value
         for name, value in vars(module).items()

@@ -43,17 +43,17 @@ X[3] = 0
 KERNELS = [
     (f"discan.algorithms.{module}", name)
     for module, names in {
-        "expectation": ("expect", "expect_conditional", "settle"),
-        "variational": ("loading_geometry", "loading_penalty"),
+        "expectation": ("expect", "expect_conditional", "solve_scores"),
+        "variational": ("geometric_mean_loadings", "loading_penalty"),
         "gibbs": ("split", "sweep", "draw_loadings"),
         "collapsed": (
             "assign",
             "sweep",
             "count_tokens",
             "document_counts",
-            "frozen_sweep",
+            "sweep_by_rows",
             "index_words",
-            "listed_sweep",
+            "sweep_by_lists",
             "move_counts",
             "move_totals",
         ),

@@ -23,10 +23,10 @@ from scipy.special import digamma, gammaln, xlogy
 
 from discan import Collapsed, Gibbs, MaximumLikelihood, Variational
 from discan.algorithms.base import Clock, Params, Stats
-from discan.algorithms.collapsed import WordIndex
+from discan.algorithms.word_index import WordIndex
 from discan.algorithms.expectation import ScoreState
 from discan.engines import Threads
-from discan.kernels import frozen, gibbs
+from discan.kernels import blocked, gibbs
 from discan.kernels.objective import log_loadings
 from discan.models import DirichletMultinomial, GammaPoisson, LoadingsPrior
 from discan.models.hyperparameters import (
@@ -201,7 +201,7 @@ def test_collapsed_conditionals(case, name, listed):
         index = WordIndex.of(params.loading_counts, listed)
         if listed:
             index.fill(params, Threads(1))
-        (frozen.listed_sweep if listed else frozen.frozen_sweep)(
+        (blocked.sweep_by_lists if listed else blocked.sweep_by_rows)(
             np.arange(copies + 1) * len(order), np.tile(tokens[order, 1], copies).astype(np.int32),
             np.ones(len(state), np.int32), np.full(copies, corpus.levels[i], np.int32), *table,
             corpus.layout.group_of_word, loadings.gamma, loadings.totals, totals,

@@ -28,7 +28,7 @@ from discan import (
 )
 from discan.algorithms import ALGORITHMS
 from discan.algorithms.collapsed import BLOCKED_FROM
-from discan.kernels import twins
+from discan.kernels.twins.gibbs import draw_log_loadings
 from discan.models import MODELS, LoadingsPrior
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -443,7 +443,7 @@ def test_loadings_of_words_that_were_never_seen():
     for cycle in range(20):
         run.advance(cycle + 1, progress=False)
         counts, seed = run.params.loading_counts, run.seed
-        logs = twins.draw_log_loadings(counts, prior.gamma, seed, cycle + 1)
+        logs = draw_log_loadings(counts, prior.gamma, seed, cycle + 1)
         expected = softmax(logs.reshape(2, 3, 3), axis=1).reshape(6, 3)
         n_lost += logs[3:].max(axis=0).min() < -708
         np.testing.assert_allclose(run.params.loadings, expected, rtol=1e-9, atol=1e-300)

@@ -7,15 +7,15 @@ import pytest
 from scipy import stats
 from scipy.special import digamma, gammaln
 
-from discan.algorithms.collapsed import WordIndex
-from discan.kernels import collapsed, evidence, frozen, gibbs, variational
+from discan.algorithms.word_index import WordIndex
+from discan.kernels import blocked, collapsed, evidence, gibbs, variational
 
 MODELS = pytest.mark.parametrize("model", ["gp", "cgp", "dm"])
 CASES = pytest.mark.parametrize("number", range(6))
 
 
 class Document:
-    """A case of the oracle as the kernels see it: one document, one exposure level."""
+    """A case of the oracle as the kernels read it: one document, one exposure level."""
 
     def __init__(self, model, number, kind="doc_fixed_theta_groups"):
         rng = np.random.default_rng([number, *map(ord, model)])
@@ -137,7 +137,7 @@ def test_expect_conditional_rises(number):
 
 
 def test_expect_conditional_finds_the_best_bound():
-    """From an even start, as it is used; local optima are allowed now and then."""
+    """From a uniform start, as in a fit; some local optima are allowed."""
     n_found, numbers = 0, range(4, 10)
     for number in numbers:
         document = Document("cgp", number)
@@ -234,7 +234,7 @@ def test_collapsed_draws_from_the_conditional(model, number, form, lonely):
     head = (*document.head, *document.table, groups.astype(np.int32), gamma, indicator @ gamma)
     index = WordIndex.of(counts, listed=form == "lists")
     if index.listed:
-        frozen.index_words(
+        blocked.index_words(
             counts, 0, J, totals, head[-3], head[-1], index.touched, *index.read[:3], index.counts,
             index.shares,
         )  # fmt: skip
@@ -245,7 +245,7 @@ def test_collapsed_draws_from_the_conditional(model, number, form, lonely):
         if form == "exact":
             collapsed.sweep(*head, totals.copy(), counts.copy(), *rest)
         else:
-            redraw = frozen.listed_sweep if index.listed else frozen.frozen_sweep
+            redraw = blocked.sweep_by_lists if index.listed else blocked.sweep_by_rows
             redraw(*head, totals, counts, *index.read, z, *moves, *rest[1:])
         first.append(z[0])
     observed = np.bincount(first, minlength=K)
@@ -268,8 +268,8 @@ def test_augmentation_has_the_right_means(model):
     error = 5 / np.sqrt(n)
     assert (np.abs(active - present) <= error * np.sqrt(present * (1 - present))).all()
     chances = [a / (a + np.arange(m)) for a, m in zip(alpha, c, strict=True)]
-    spread = np.sqrt([(p * (1 - p)).sum() for p in chances])
-    assert (np.abs(tables - [p.sum() for p in chances]) <= error * spread + 1e-12).all()
+    deviation = np.sqrt([(p * (1 - p)).sum() for p in chances])
+    assert (np.abs(tables - [p.sum() for p in chances]) <= error * deviation + 1e-12).all()
     square = present * (c + alpha) * (c + alpha + 1) / rate**2
     mean = present * (c + alpha) / rate
     assert (np.abs(scores - mean) <= error * np.sqrt(square - mean**2)).all()

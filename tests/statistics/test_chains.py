@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Long chains on tiny corpora settle on the exact posterior means (spec 12.4).
+"""Long chains on tiny corpora converge to the exact posterior means.
 
-Through the public estimator: `component_counts_`, `scores_`, `components_` and the standard
+The public estimator is tested: `component_counts_`, `scores_`, `components_` and the standard
 deviations, for both samplers, all models, plain and with groups and exposures. The exact answers
-come from enumerating all splits of the counts. These tests find a wrong posterior, like the joint
-tests, and besides them what happens on the way to the user: burn-in, thinning, averages, labels of
-documents and components, exposures and groups as they come out of a `Corpus`. What they cannot find
-is an error that these few corpora do not bring out.
+are computed by enumerating all splits of the counts. Like the joint tests, these tests find a wrong
+posterior. They also find errors in burn-in, thinning, averages, labels of documents and components,
+and in the exposures and groups of a `Corpus`. They cannot find an error that has no effect on these
+few corpora.
 
 The tolerance is five standard errors by 50 batch means. The seeds are fixed, so a failure is not
 chance.

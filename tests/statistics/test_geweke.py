@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Joint tests of every sampler: the chain leaves the posterior invariant (spec 12.2).
+"""Joint tests of every sampler: the chain leaves the posterior invariant.
 
-`test_sampler` runs all 12 cells of model, sampler and layout. Whatever is wrong in a conditional
-distribution shows: the shape, rate or spike of a score, the exposure of a document, the group of a
-word, the prior or the totals of the loadings, a count that is stale, a draw from the wrong
-distribution, streams of random numbers that repeat, blocks that get each other's state, and the
-posterior moments that a draw reports. `test_mutations.py` plants such errors to prove it. It cannot
-see what leaves the posterior invariant but mixes badly, nor the value of the objective.
+`test_sampler` runs all 12 cells of model, sampler and layout. It finds any error in a conditional
+distribution: the shape, rate or spike of a score, the exposure of a document, the group of a word,
+the prior or the totals of the loadings, a stale count, a draw from the wrong distribution, streams
+of random numbers that repeat, blocks that get each other's state, and wrong posterior moments of a
+draw. `test_mutations.py` plants such errors to prove it. It cannot find a sampler that leaves the
+posterior invariant but mixes badly, nor an error of the objective.
 
-`test_hyperparameters` does the same with hyperparameters drawn from their prior: the auxiliary
-draws, the moves, their order, and that the next cycle works with the new values.
+`test_hyperparameters` does the same with hyperparameters drawn from their prior. It tests the
+auxiliary draws, the moves, their order, and that the next cycle uses the new values.
 
 The blocked schedule of the collapsed sampler is an approximation by design and would fail the joint
-test; `test_blocked_schedule` only asks that on one corpus it settles where the exact one does.
+test; `test_blocked_schedule` only compares its means on one corpus with those of the exact one.
 
 Seeds are fixed, so a failure is not chance. |z| > 5 fails; between 4 and 5 the test is run again
 with a new seed and four times the length, and must then stay below 4.
@@ -87,7 +87,7 @@ def test_hyperparameters_long(cell):
 
 
 def test_simulators_of_the_test_itself_agree():
-    """Two runs of simulator A give z like a standard normal: the yardstick is right."""
+    """Two runs of simulator A give standard normal z: the errors are estimated correctly."""
     z = []
     for seed in range(20):
         cell = Cell("cgp", "either", True)
@@ -120,7 +120,7 @@ def series_of_fit(schedule, corpus, seed):
 
 
 def test_blocked_schedule():
-    """The blocked schedule settles within 2 % of the exact one, or within its standard errors."""
+    """The blocked schedule is within 2 % of the exact one, or within its standard errors."""
     rng = np.random.default_rng(5)
     theta = rng.dirichlet(np.full(12, 0.4), size=K)
     m = rng.dirichlet(np.full(K, 0.6), size=24)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The joint test has teeth: errors planted in a sampler are found (spec 12.2, reliability S1).
+"""The joint test finds errors that are planted in a sampler.
 
 Each test plants one error - in the score table of a model, in the prior of the loadings, in what a
 kernel is given, or in a line of the kernel itself - and asks that the joint test of the cell report
-|z| > 5. A mutant that lives means that the same error could live in the package. The errors are the
-classical ones: an alpha off by one, a token that counts itself, a total that is missing, stale or
-of the wrong group, an index swapped, tokens visited in an order that depends on their components.
+|z| > 5. If a planted error is not found, the same error could be in the package. The errors are the
+usual ones: an alpha off by one, a token that counts itself, a total that is missing, stale or of
+the wrong group, a swapped index, tokens visited in an order that depends on their components.
 
-Errors that stand out are planted in every run, the subtle ones in the slow run; the longest chain
+Errors with large effects are planted in every run, subtle ones in the slow run. The longest chain
 has 24,000 draws, fewer than the long form of the joint tests.
 
 A kernel is mutated by replacing a piece of its source, which must occur exactly once: when that
-fails, the kernel was rewritten and the mutation has to be written anew.
+fails, the kernel was changed and the mutation must be adapted.
 """
 
 import inspect
@@ -135,7 +135,7 @@ def test_gamma_off_by_one_in_gibbs(monkeypatch):
 
 
 def test_gamma_off_by_one_in_collapsed(monkeypatch):
-    """The words' weights have gamma + 1 in them, with matching totals."""
+    """The words' weights use gamma + 1, with matching totals."""
     kernel = COLLAPSED.sweep
 
     def sweep(*args):
@@ -187,7 +187,7 @@ def test_component_sorted_tokens():
     assert_caught(Cell("dm", "collapsed", False), shuffle=False)
 
 
-# Error: cell, then what is replaced by what. Those after the rule need long chains.
+# Error: cell, then pairs of old and new text. Those after the rule need long chains.
 KERNEL_MUTANTS = {
     "own count in the word's counts": (
         Cell("dm", "collapsed", False),
@@ -270,7 +270,7 @@ def test_collapsed_kernel(monkeypatch, error):
 
 
 def test_gibbs_kernel_forgets_counts(monkeypatch):
-    """Counts of the last sweep stay in the document's counts of one component."""
+    """One component of a document keeps its counts of the last sweep."""
     change = ("component_counts[i, k] = 0", "component_counts[i, k] *= k")
     monkeypatch.setattr(gibbs, "sweep_or_split", mutated(gibbs.sweep_or_split, change))
     assert_caught(Cell("gp", "gibbs", False))
@@ -331,7 +331,7 @@ def test_gamma_move_with_counts_of_other_words(monkeypatch):
 
 
 def test_without_an_error(monkeypatch):
-    """The mutation machinery itself changes nothing: an unchanged copy passes."""
+    """An unchanged copy of the kernel passes."""
     monkeypatch.setattr(COLLAPSED, "sweep", mutated(COLLAPSED.sweep))
     _, z = geweke.worst(geweke.joint_test(Cell("dm", "collapsed", True), 1_500, seed=7))
     assert z < 5

@@ -14,7 +14,7 @@ from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
-from discan.kernels.variational import log_peaks
+from discan.kernels.variational import weighted_log_loadings
 from discan.typing import Array
 
 __all__ = ["Accelerated", "Strides", "Trail"]
@@ -117,7 +117,7 @@ class Accelerated(Wrapper):
         assert departure is not None
         level = stats.objective
         if params.prior.gamma.any():
-            level += float(log_peaks(departure, params.prior.gamma))
+            level += float(weighted_log_loadings(departure, params.prior.gamma))
         memory = replace(memory, latest=None, departure=None)
         if memory.stride > 1.0 and not level >= memory.reached:
             longest = max(1.0, memory.longest / _GROWTH)

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from discan.algorithms.base import Start
 from discan.algorithms.starts import from_documents
 from discan.data.corpus import Corpus
-from discan.kernels.neighbours import add_neighbours
+from discan.kernels.co_occurrence import add_co_occurrences
 from discan.typing import Array
 
 __all__ = ["from_words"]
@@ -68,7 +68,9 @@ def _company(corpus: Corpus, n_components: int, seed: int) -> Array:
     rng = np.random.Generator(np.random.Philox(key=int(seed)))
     signs = rng.choice([-1.0, 1.0], n_words)
     company, totals = np.zeros((n_words, width), np.float32), np.zeros(n_words)
-    add_neighbours(corpus.indptr, corpus.words, corpus.counts, rank % width, signs, company, totals)
+    add_co_occurrences(
+        corpus.indptr, corpus.words, corpus.counts, rank % width, signs, company, totals
+    )
     mean = company.sum(axis=0, dtype=np.float64) / max(totals.sum(), 1e-300)
     known = totals > 0.0  # the others are always alone: nothing sets them apart
     company[known] /= totals[known, None]

@@ -17,14 +17,14 @@ from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine, pieces
 from discan.errors import DiscanError, LimitError
 from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
-from discan.kernels.frozen import (
-    frozen_sweep,
-    listed_sweep,
+from discan.kernels.blocked import (
+    sweep_by_rows,
+    sweep_by_lists,
     move_counts,
     move_totals,
     round_tables,
 )
-from discan.kernels.simd.lanes import LANES
+from discan.kernels.simd.weighted_draws import LANES
 from discan.models import Model
 from discan.typing import Array
 from discan.validation import one_of, whole
@@ -238,7 +238,7 @@ class Collapsed(Sampler):
             sweep(*head, state.assignments, *tail)
         else:
             moves = _buffers(state.assignments)
-            redraw = listed_sweep if memory.index.listed else frozen_sweep
+            redraw = sweep_by_lists if memory.index.listed else sweep_by_rows
             n_moved = redraw(
                 *head, *memory.index.read, state.assignments, *moves, *tail, given=memory.tables
             )

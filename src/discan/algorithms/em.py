@@ -22,7 +22,7 @@ from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
-from discan.kernels.variational import log_peaks
+from discan.kernels.variational import weighted_log_loadings
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.typing import Array
@@ -88,7 +88,7 @@ class MAP(Expectation):
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
         constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
-        loading_term = float(log_peaks(before.loadings, before.prior.gamma))
+        loading_term = float(weighted_log_loadings(before.loadings, before.prior.gamma))
         return stats.objective + float(constants.sum()) + loading_term
 
     def _learnt_prior(self, params: Params) -> LoadingsPrior:

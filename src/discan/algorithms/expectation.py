@@ -14,7 +14,7 @@ from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, S
 from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
-from discan.kernels.settling import settle
+from discan.kernels.active_set import solve_scores
 from discan.kernels.variational import expect, expect_conditional
 from discan.typing import Array
 from discan.validation import number, whole
@@ -299,7 +299,7 @@ class Expectation(OnlineOptions, Algorithm):
             )  # fmt: skip
             return objective
         if steps is None and params.power == 1.0 and params.n_components >= SETTLE_FROM:
-            settle(
+            solve_scores(
                 *head, table.shape, table.rate, loadings, state.score_shape,
                 self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
             )  # fmt: skip

@@ -15,7 +15,7 @@ from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
-from discan.kernels.variational import loading_geometry, loading_penalty, log_peaks
+from discan.kernels.variational import geometric_mean_loadings, loading_penalty, weighted_log_loadings
 from discan.models import Model
 from discan.models.hyperparameters import ExpectedScores
 from discan.typing import Array
@@ -83,7 +83,7 @@ class Variational(Expectation):
         shape = params.prior.gamma[:, None] + counts
         weights = np.empty_like(shape)
         layout = params.prior.layout
-        loading_geometry(shape, layout.group_of_word, layout.group_sums(shape), weights)
+        geometric_mean_loadings(shape, layout.group_of_word, layout.group_sums(shape), weights)
         return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
 
     def score_sums(self, params: Params, block: Block, state: ScoreState) -> ExpectedScores:
@@ -124,7 +124,7 @@ def _loading_term(params: Params) -> float:
     """Return the part of the objective that the loadings add."""
     prior = params.prior
     if params.loading_shape is None:
-        return float(log_peaks(params.loadings, prior.gamma))
+        return float(weighted_log_loadings(params.loadings, prior.gamma))
     layout = prior.layout
     totals = layout.group_sums(params.loading_shape)
     return float(

@@ -9,8 +9,8 @@ import numpy as np
 
 from discan.algorithms.base import Params
 from discan.engines import Engine, pieces
-from discan.kernels.frozen import index_words
-from discan.kernels.simd.lanes import LANES
+from discan.kernels.blocked import index_words
+from discan.kernels.simd.weighted_draws import LANES
 from discan.kernels.simd.memory import aligned
 from discan.typing import Array
 
@@ -19,7 +19,7 @@ __all__ = ["WordIndex"]
 
 @dataclass(frozen=True)
 class WordIndex:
-    """For each word, the components that it has tokens in; see ``kernels.frozen.index_words``.
+    """For each word, the components that it has tokens in; see ``kernels.blocked.index_words``.
 
     Attributes
     ----------

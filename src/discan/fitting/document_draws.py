@@ -16,7 +16,7 @@ import numpy as np
 
 from discan.algorithms.base import Params
 from discan.data.corpus import Block
-from discan.kernels.averages import add_counts, union_sizes
+from discan.kernels.running_means import add_counts, union_sizes
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 

@@ -12,7 +12,7 @@ from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.engines import pieces
 from discan.fitting.posterior import KnownLoadings, Loadings
-from discan.kernels.averages import average_loadings, average_used, union_sizes
+from discan.kernels.running_means import average_loadings, average_used, union_sizes
 from discan.typing import Array
 
 __all__ = ["DenseMeans", "SparseMeans"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collapsed Gibbs sampling: scores and loadings integrated out, one component a token."""
+"""Exact collapsed Gibbs sampling: scores and loadings are integrated out."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .simd.memory import fill
 
 __all__ = ["assign", "count_tokens", "document_counts", "sweep"]
 
-_CHUNK = 16  # components are summed and searched in runs of this many
+_CHUNK = 16  # components that are summed and searched together
 
 
 @kernel(fastmath=REORDER)
@@ -19,13 +19,13 @@ def sweep(
     group_of_word, gamma, gamma_totals, totals, loading_counts, assignments,
     out_log_factor, seed, cycle, first_document,
 ):  # fmt: skip
-    """Redraw the component of every token of a block, given all others: the exact sweep.
+    """Redraw the component of every token of a block given all others: the exact sweep.
 
-    Same as twins.collapsed_sweep. Token (i, j) goes to k with probability proportional to
+    Same as twins.collapsed.sweep (theory 4.6). Token (i, j) gets k with probability proportional to
 
         (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
-    all counts without the token and up to date.
+    where all counts are up to date and without the token.
     """
     n_components = loading_counts.shape[1]
     n_chunks = (n_components + _CHUNK - 1) // _CHUNK
@@ -106,9 +106,9 @@ def _document_weight(count, shape, rate, present):
 
 @kernel()
 def assign(indptr, words, counts, loadings, scores, assignments, seed, first_document):
-    """Draw a component for every token by given loadings and scores: where a chain starts.
+    """Draw a component for every token by given loadings and scores, to start a chain.
 
-    Same as twins.assign.
+    Same as twins.collapsed.assign.
     """
     n_components = loadings.shape[1]
     weights = np.empty(n_components)
@@ -131,7 +131,7 @@ def assign(indptr, words, counts, loadings, scores, assignments, seed, first_doc
                     while left >= 0.0 and k < n_components - 1:
                         k += 1
                         left -= weights[k]
-                else:  # the word is impossible under every component: any will do
+                else:  # the word is impossible under every component: draw any
                     k = min(int(left * n_components), n_components - 1)
                 assignments[token] = k
                 token += 1
@@ -139,7 +139,7 @@ def assign(indptr, words, counts, loadings, scores, assignments, seed, first_doc
 
 @kernel()
 def count_tokens(indptr, words, counts, assignments, out_loading_counts):
-    """Count the tokens of each word and component. Same as twins.count_tokens."""
+    """Count the tokens of each word and component. Same as twins.collapsed.count_tokens."""
     token = 0
     for t in range(indptr[0], indptr[-1]):
         for _ in range(counts[t]):
@@ -149,7 +149,10 @@ def count_tokens(indptr, words, counts, assignments, out_loading_counts):
 
 @kernel()
 def document_counts(indptr, counts, assignments, out_component_counts):
-    """Count the tokens of each document and component. Same as twins.document_counts."""
+    """Count the tokens of each document and component.
+
+    Same as twins.collapsed.document_counts.
+    """
     token = 0
     for i in range(indptr.shape[0] - 1):
         for t in range(indptr[i], indptr[i + 1]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the kernels are compiled: no GIL, cached on disk where that is possible."""
+"""Compile kernels without the GIL, and cache them on disk where that is possible."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from numba.core.registry import CPUDispatcher
 
 __all__ = ["REORDER", "kernel", "part"]
 
-# Sums inside one call may be re-associated for SIMD: the order is still fixed by the build, so the
-# same build gives the same bits. NaN and infinity keep their meaning. What other kernels call must
-# be inlined (a ``part``): else there are two copies of it, alone and in its caller, whose sums may
-# be in another order, and which one runs depends on what was compiled and what was loaded.
+# Sums inside one call may be re-associated for SIMD. The build fixes their order, so the same build
+# gives the same bits. NaN and infinity keep their meaning. A function that kernels call must be
+# inlined (a ``part``): otherwise it exists twice, alone and in its caller, the two copies may add
+# in different orders, and which one runs depends on what was compiled and what was loaded.
 REORDER = {"reassoc", "contract", "nsz"}
 
 
 class Remark(event.Listener):
-    """Says, when the first kernel is compiled and not loaded, what the user is waiting for."""
+    """Tells the user why the first call takes long: a kernel is compiled rather than loaded."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Speak once a process, and of our own kernels only."""
+        """Log one warning per process, and only about kernels of this package."""
         dispatcher = event.data["dispatcher"]
         if self.said or not str(dispatcher.py_func.__module__).startswith("discan."):
             return
@@ -40,7 +40,7 @@ class Remark(event.Listener):
         )
 
     def on_end(self, event: Any) -> None:
-        """Say nothing: the fit goes on."""
+        """Do nothing."""
 
 
 event.register("numba:compile", Remark())
@@ -48,7 +48,7 @@ event.register("numba:compile", Remark())
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function without the GIL, and cache it on disk unless no folder is writable."""
-    # said of every kernel: what is not said, it would take over from whoever calls it first
+    # all options are explicit: a kernel would inherit the others from its first caller
     options = {
         "nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True,
         **options,
@@ -64,12 +64,12 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def part(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function that kernels alone call, and that makes no arrays.
+    """Compile a function that only kernels call, and that allocates no arrays.
 
-    It is inlined. There is no entry to it from Python, which would take as long to compile as a
-    small function does; nor does it count references to its arrays, which costs a tenth of a draw
-    if there are a dozen. All parts are compiled alike: what they use of NumPy is compiled anew for
-    every set of options.
+    The function is inlined. It cannot be called from Python: compiling that entry would take as
+    long as compiling a small function. It does not count references to its arrays: for a dozen
+    arrays that would take a tenth of the time of a draw. All parts have the same options, because
+    what they use of NumPy is compiled again for every set of options.
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,8 +81,8 @@ def part(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 class Part(CPUDispatcher):
-    """A compiled function without an entry from Python, where calling it would be a crash."""
+    """A compiled function that would crash if it were called from Python."""
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
         """Refuse."""
-        raise TypeError(f"{self.py_func.__name__} is a part of kernels, and called by them alone")
+        raise TypeError(f"{self.py_func.__name__} is a part of kernels; only kernels can call it")

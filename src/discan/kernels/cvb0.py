@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expected split of every count given all others: collapsed variational inference."""
+"""Expected component counts given all other tokens: collapsed variational inference."""
 
 import math
 
@@ -12,10 +12,10 @@ from .special import digamma, exp
 __all__ = ["KEPT", "count_tables", "expect_others", "renew_counts", "renew_loadings"]
 
 _TAME = 1e-120  # a product of two numbers above this cannot underflow
-_AHEAD = 4  # entries from the one at hand to the one whose rows are fetched
-_RAREST = 1e-100  # below it a count is nil
-_RARE = 1e-4  # below it 1 - exp(-c) is best had from its series
-KEPT = 0.3  # a stride leaves at least this share of what a plain step gives
+_AHEAD = 4  # entries between the current one and the one whose rows are prefetched
+_RAREST = 1e-100  # smaller counts are set to this
+_RARE = 1e-4  # for smaller c the series of 1 - exp(-c) is more exact
+KEPT = 0.3  # a long step leaves at least this fraction of the counts that a plain step gives
 
 
 @kernel(fastmath=REORDER)
@@ -24,19 +24,20 @@ def expect_others(
     inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
     collect,
 ):  # fmt: skip
-    """Split the counts of a block of documents, each token by what all others say.
+    """Split the counts of a block of documents, each token given all other tokens.
 
-    Same as twins.expect_others. With s_k = score_shape_k / rate_k, N_k = 1 / inverse_totals_gk
-    and the share p_k of component k in a token of word j, which is proportional to s_k theta_jk,
+    Same as twins.cvb0.expect_others. With s_k = score_shape_k / rate_k, N_k = 1 / inverse_totals_gk
+    and the probability p_k, proportional to s_k theta_jk, that a token of word j is of component k,
+    the responsibilities are
 
         R_jk ~ (s_k - p_k / rate_k) (theta_jk N_k - p_k) / (N_k - p_k):
 
-    the scores and the loadings without the token, but not below those of no token at all. Then
-    score_shape_k <- shape_k + sum_j w_j R_jk, or ``stride`` times as far from where it was. The
-    loadings of new documents do not depend on them: their ``inverse_totals`` are 0.
+    the scores and the loadings without the token, but at least those of no token at all. Then
+    score_shape_k <- shape_k + sum_j w_j R_jk, or ``stride`` times that step. The loadings do not
+    depend on new documents, whose ``inverse_totals`` are therefore 0.
 
-    ``out_objective`` gets sum_j w_j log p(j | the other tokens) of each document; the last inner
-    step adds w_j R_jk to ``out_loading_counts`` if ``collect``.
+    ``out_objective`` gets sum_j w_j log p(j | the other tokens) of each document. If ``collect``,
+    the last inner step adds w_j R_jk to ``out_loading_counts``.
     """
     n_components = loadings.shape[1]
     real = loadings.dtype.type
@@ -57,7 +58,7 @@ def expect_others(
             for k in range(n_components):
                 scores[k] = score_shape[i, k] * scale[k]
             log_fit = 0.0
-            product = 1.0  # of the chances of single tokens: one logarithm for many
+            product = 1.0  # of the probabilities of single tokens: one logarithm for many
             for t in range(indptr[i], indptr[i + 1]):
                 j = words[t]
                 g = group_of_word[j]
@@ -79,9 +80,9 @@ def expect_others(
                 norm = real(0.0)
                 others = real(0.0)
                 for k in range(n_components):
-                    share = weights[k] * token
-                    lost = share * inverse_totals[g, k]
-                    score = max(scores[k] - share * scale[k], empty[k])
+                    own = weights[k] * token
+                    lost = own * inverse_totals[g, k]
+                    score = max(scores[k] - own * scale[k], empty[k])
                     loading = max(loadings[j, k] - lost, low * inverse_totals[g, k])
                     total = max(real(1.0) - lost, lowest * inverse_totals[g, k])
                     weights[k] = score * loading / total
@@ -96,15 +97,15 @@ def expect_others(
                             product = 1.0
                     else:
                         log_fit += counts[t] * math.log(chance)
-                share = real(counts[t]) / norm
+                ratio = real(counts[t]) / norm
                 if last and collect:
                     for k in range(n_components):
-                        part = share * weights[k]
+                        part = ratio * weights[k]
                         added[k] += part
                         out_loading_counts[j, k] += part
                 else:
                     for k in range(n_components):
-                        added[k] += share * weights[k]
+                        added[k] += ratio * weights[k]
             change, total_counts = real(0.0), real(0.0)
             for k in range(n_components):
                 change += abs(added[k] + prior[k] - score_shape[i, k])
@@ -122,16 +123,17 @@ def expect_others(
 
 @part()
 def _quotient(a, b):
-    """Divide before a loop what is used inside it.
+    """Divide before a loop that uses the quotient.
 
-    Where sums may be re-ordered, a plain division is moved to where its only use is: into the loop.
+    Where sums may be re-ordered, the compiler moves a plain division to its only use: into the
+    loop.
     """
     return a / b
 
 
 @part(fastmath=REORDER)
 def _stride(added, score_shape, prior, stride, total):
-    """Go ``stride`` times as far as a plain step would, and keep the total."""
+    """Multiply a plain step by ``stride``, and keep the total."""
     real = added.dtype.type
     reached = real(0.0)
     for k in range(score_shape.shape[0]):
@@ -145,10 +147,10 @@ def _stride(added, score_shape, prior, stride, total):
 
 @kernel()
 def renew_counts(new, factor, way, least, group_of_word, first, last, counts, out_totals):
-    """Move the counts of words ``first`` to ``last`` - 1, and add them to the totals.
+    """Move the counts of words ``first`` to ``last`` - 1 towards new ones, and add to the totals.
 
-    Same as twins.renew_counts: the goal is factor new_jk, and the counts go that times ``way``
-    of the distance, but to no less than ``least`` of the goal.
+    Same as twins.cvb0.renew_counts. The goal is factor new_jk. The counts move by ``way`` times
+    their distance from the goal, but to at least ``least`` times the goal.
     """
     real = counts.dtype.type
     factor, way, least = real(factor), real(way), real(least)
@@ -164,7 +166,7 @@ def renew_counts(new, factor, way, least, group_of_word, first, last, counts, ou
 def renew_loadings(counts, gamma, group_of_word, inverse_totals, first, last, out_loadings):
     """Set (gamma_j + n_jk) / N_gk for words ``first`` to ``last`` - 1.
 
-    Same as twins.renew_loadings.
+    Same as twins.cvb0.renew_loadings.
     """
     real = counts.dtype.type
     for j in range(first, last):
@@ -175,10 +177,10 @@ def renew_loadings(counts, gamma, group_of_word, inverse_totals, first, last, ou
 
 @kernel(fastmath=REORDER)
 def count_tables(counts, levels, concentration, out_tables):
-    """Expected number of tables E[CRT(c, a)] of every expected count c, a by its row's level.
+    """Expected number of tables E[CRT(c, a)] of every expected count c; the row's level gives a.
 
-    Same as twins.count_tables. A count with a small expectation is 0 or 1, not a fraction: with
-    P = P(c > 0) = 1 - exp(-c), as if it were Poisson, and the mean c / P of those above 0,
+    Same as twins.cvb0.count_tables. A count with a small expectation is 0 or 1, not a fraction:
+    with P = P(c > 0) = 1 - exp(-c), as for a Poisson count, and the mean c / P of counts above 0,
 
         E[CRT] = P a (psi(c / P + a) - psi(a)).
     """

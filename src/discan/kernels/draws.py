@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws of gamma variables, one by one in logs or whole rows at a time.
+"""Draws of gamma variables, one at a time in logs or a row at a time.
 
-A sweep of the direct sampler draws one for every entry of its tables of scores and loadings, most
-of a shape far below one, which takes a logarithm and an exponential. For rows both are written out
-as plain arithmetic, without branches, so that the compiler works on several at once.
+A sweep of the direct sampler draws a gamma variable for every score and every loading. Most have a
+shape far below one, which takes a logarithm and an exponential. For rows both are plain arithmetic
+without branches, so that the compiler makes vector code of them.
 """
 
 import math
@@ -16,13 +16,13 @@ from .random import normal, uniform, uniforms
 __all__ = ["gammas", "log_gamma_draw"]
 
 _INVERSE_E = math.exp(-1.0)
-_CERTAIN = 1e-17  # exp(-x) is above every uniform number when x is below this
+_CERTAIN = 1e-17  # for x below this exp(-x) is above every uniform number
 
-_LOWEST = -708.0  # exponentials below this are taken as zero: no number is denormal
-_LOG_2 = 0.6931471805598903, 5.497923018708371e-14  # high part, of few bits, and the rest
+_LOWEST = -708.0  # exponentials of less than this are set to zero: no number is denormal
+_LOG_2 = 0.6931471805598903, 5.497923018708371e-14  # high part, of few bits, and low part
 _PER_LOG_2 = 1.0 / math.log(2.0)
 _ROOT_2 = math.sqrt(2.0)
-_ROUND = 1.5 * 2.0**52  # a number added to it is rounded, and is then in the lowest bits
+_ROUND = 1.5 * 2.0**52  # adding this rounds a number, which is then in the lowest bits
 _WHOLE = 2.0**52
 _WHOLE_BITS = np.uint64((1023 + 52) << 52)
 _ONE_BITS = np.uint64(1023 << 52)
@@ -41,14 +41,14 @@ def log_gamma_draw(stream, shape):
 def gammas(stream, shape, out_draws, out_logs, index, scratch):
     """Draw Gamma(shape_k, 1) for all k; a shape of zero gives zero.
 
-    Where a draw is zero, and only there, ``out_logs`` (K,) is its logarithm. Shapes below one come
-    first, then the others. ``index`` (K,) and ``scratch`` (6, K) are room to work in.
+    Where a draw is zero, and only there, ``out_logs`` (K,) holds its logarithm. Shapes below one
+    are drawn first, then the others. ``index`` (K,) and ``scratch`` (6, K) are buffers.
     """
     n_components = shape.shape[0]
     small_shape, place, chance = scratch[0], scratch[1], scratch[2]
     draws, logs, margin = scratch[3], scratch[4], scratch[5]
-    n_small = n_large = np.int64(0)  # a literal would be compiled for, too
-    for k in range(n_components):  # small ones from the front, the others from the back
+    n_small = n_large = np.int64(0)  # a literal would be a type of its own
+    for k in range(n_components):  # small shapes from the front, the others from the back
         index[n_small] = k
         index[n_components - 1 - n_large] = k
         small_shape[n_small] = shape[k]
@@ -120,7 +120,7 @@ def _place(stream, shape):
 
 @part()
 def _keeps(stream, x):
-    """Say yes with probability exp(-x)."""
+    """Return True with probability exp(-x)."""
     if x < _CERTAIN:
         return True
     u = uniform(stream)
@@ -129,9 +129,9 @@ def _keeps(stream, x):
 
 @part(fastmath={"contract"})
 def _powers(shape, n, place, chance, out_draws, out_logs, out_margin):
-    """Turn uniforms into places of ``_below_one``, their powers, and the logarithms of these.
+    """Turn uniform numbers into places of ``_below_one``, their powers, and the powers' logarithms.
 
-    A power x whose margin is not negative is kept for sure: its chance is below 1 - x < exp(-x).
+    A power x whose margin is not negative is surely kept: its chance is below 1 - x < exp(-x).
     """
     for m in range(n):
         place[m] *= 1.0 + shape[m] * _INVERSE_E

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Short documents exactly: sum over every way their tokens can fall on the components."""
+"""Exact answers for short documents: sums over all assignments of tokens to components."""
 
 import math
 
@@ -18,10 +18,10 @@ def enumerate_counts(
 ):  # fmt: skip
     """Exact log probability, E[c] and P(c = 0) of each document, loadings fixed.
 
-    Same as twins.enumerate_counts. The weight of component counts c is F(c) times the sum of
-    prod_t theta_{x_t, z_t} over the assignments z that give them, built up token by token; it takes
-    (L + 1)^K numbers. The log probability is up to the model's constant; a word that no component
-    has makes it -inf, and is left out of the rest.
+    Same as twins.enumeration.enumerate_counts. The weight of component counts c is F(c) times the
+    sum of prod_t theta_{x_t, z_t} over the assignments z that give these counts, built up token by
+    token in an array of (L + 1)^K elements. The log probability is up to the model's constant. A
+    word that no component has makes it -inf, and is left out of the other outputs.
     """
     n_components = loadings.shape[1]
     c = np.empty(n_components, dtype=np.int64)
@@ -67,13 +67,13 @@ def enumerate_counts(
         for s in range(size):
             if weight[s] == -np.inf:
                 continue
-            share = math.exp(weight[s] - best)
-            total += share
+            chance = math.exp(weight[s] - best)
+            total += chance
             _decode(s, n_tokens + 1, c)
             for k in range(n_components):
-                out_component_counts[i, k] += share * c[k]
+                out_component_counts[i, k] += chance * c[k]
                 if c[k] == 0:
-                    out_empty[i, k] += share
+                    out_empty[i, k] += chance
         out_log_probability[i] = best + math.log(total) + log_scale if possible else -np.inf
         for k in range(n_components):
             out_component_counts[i, k] /= total

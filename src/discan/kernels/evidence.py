@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One document at a time under fixed loadings: posterior means, and the document's probability.
+"""Posterior means and probabilities of single documents under fixed loadings.
 
-Streams are keyed by the document's content, so that a document gets the same answer alone, in any
-batch and at any place in it.
+Random streams are keyed by the document's content: a document gets the same answer alone and at any
+place of any batch.
 """
 
 import math
@@ -24,9 +24,9 @@ def fold_in(
 ):  # fmt: skip
     """Posterior means of c and of 1(c = 0) for each document, by Gibbs over its tokens.
 
-    Same as twins.fold_in. Every visit adds the token's conditional probabilities rather than
-    the component drawn (Rao-Blackwell). The number of draws is ``work`` / tokens, kept within
-    100 and 10 000, so that short documents get more.
+    Same as twins.evidence.fold_in. Every visit to a token adds its conditional probabilities rather
+    than the drawn component (Rao-Blackwell). The number of draws is ``work`` / tokens, at least 100
+    and at most 10 000, so that short documents get more draws.
     """
     n_components = loadings.shape[1]
     longest = _longest(indptr, counts)
@@ -41,11 +41,11 @@ def fold_in(
         n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
         open_stream(stream, seed, FOLD_IN, np.int64(0), _content(indptr, words, counts, i))
         fill(c, np.int64(0))
+        _start(stream, n_tokens, token_words, a, b, p, loadings, assignments, c, weights)
         n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
-        for draw in range(-1, burn_in + n_draws):
+        for draw in range(burn_in + n_draws):
             for t in range(n_tokens):
-                if draw >= 0:  # before, the tokens are placed, each given those before it
-                    c[assignments[t]] -= 1
+                c[assignments[t]] -= 1
                 total = _weigh(c, a, b, p, loadings[token_words[t]], weights)
                 if draw >= burn_in:
                     for k in range(n_components):
@@ -67,9 +67,10 @@ def chib(
 ):
     """Estimate the log sequence probability of each document, scores integrated out.
 
-    Same as twins.chib. Chib's identity with the correction of Murray & Salakhutdinov (spec
-    6.1): unbiased for p. Up to the model's constant, and -inf for a word that no component has.
-    ``work`` / (tokens x components) sweeps, kept within 100 and 20 000.
+    Same as twins.evidence.chib. Chib's identity with the correction of Murray & Salakhutdinov
+    (theory 6.1) is unbiased for p. The result is up to the model's constant, and -inf for a
+    document with a word that no component has. The number of sweeps is ``work`` / (tokens x
+    components), at least 100 and at most 20 000.
     """
     n_components = loadings.shape[1]
     longest = _longest(indptr, counts)
@@ -141,7 +142,7 @@ def _longest(indptr, counts):
 
 @part()
 def _tokens(indptr, words, counts, i, loadings, token_words):
-    """List the document's tokens, leaving out words that no component has."""
+    """List the document's tokens, except words that no component has."""
     n_tokens = 0
     for t in range(indptr[i], indptr[i + 1]):
         possible = False
@@ -158,7 +159,7 @@ def _tokens(indptr, words, counts, i, loadings, token_words):
 
 @part()
 def _content(indptr, words, counts, i):
-    """Hash a document's words and counts (FNV-1a over whole numbers)."""
+    """Hash a document's words and counts (FNV-1a over integers)."""
     result = np.uint64(0xCBF29CE484222325)
     prime = np.uint64(0x100000001B3)
     for t in range(indptr[i], indptr[i + 1]):
@@ -195,7 +196,7 @@ def _choose(stream, weights, total):
 
 @part()
 def _start(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
-    """Place the tokens one after the other, each given those before it."""
+    """Draw a component for each token given those before it."""
     for t in range(n_tokens):
         total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
         assignments[t] = _choose(stream, weights, total)
@@ -205,7 +206,7 @@ def _start(stream, n_tokens, token_words, shape, rate, present, loadings, assign
 @part()
 def _pass(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights,
           direction):  # fmt: skip
-    """One sweep over the tokens, forwards (1) or backwards (-1)."""
+    """Redraw all tokens, forwards (1) or backwards (-1)."""
     for step in range(n_tokens):
         t = step if direction == 1 else n_tokens - 1 - step
         c[assignments[t]] -= 1
@@ -216,7 +217,7 @@ def _pass(stream, n_tokens, token_words, shape, rate, present, loadings, assignm
 
 @part()
 def _climb(n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
-    """Put every token where it is most probable; false when none moved."""
+    """Move every token to its most probable component; return whether any token moved."""
     moved = False
     for t in range(n_tokens):
         c[assignments[t]] -= 1
@@ -230,7 +231,7 @@ def _climb(n_tokens, token_words, shape, rate, present, loadings, assignments, c
 
 @part()
 def _log_transition(n_tokens, token_words, shape, rate, present, loadings, state, goal, c, weights):
-    """Log probability that a forward sweep from ``state`` writes ``goal``; c is left at goal."""
+    """Log probability that a forward sweep from ``state`` draws ``goal``; c ends at ``goal``."""
     result = 0.0
     for t in range(n_tokens):
         c[state[t]] -= 1

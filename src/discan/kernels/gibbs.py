@@ -19,7 +19,14 @@ from .random import (
     uniform,
 )
 from .simd.memory import copy_tail, prefetch, prefetch_row
-from .simd.weighing import LANES, find_component, make_room, weigh
+from .simd.weighted_sums import (
+    LANES,
+    find_component,
+    heaviest_component,
+    sum_buffers,
+    sum_given_weights,
+    sum_weights,
+)
 from .special import log_rising
 
 __all__ = [
@@ -32,10 +39,10 @@ __all__ = [
     "sweep",
 ]
 
-_AHEAD = 4  # entries from the one at hand to the one whose row is fetched
-_MANY = 2  # a count above so many times K is split by conditional binomials, not token by token
-_FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
-_ROOM = 1024  # drawn tokens that wait to be counted
+_AHEAD = 4  # entries between the current one and the one whose row is prefetched
+_MANY = 2  # a count above this times K is split by conditional binomials, not token by token
+_FEW_LEVELS = 16  # up to this many exposure levels, scores are drawn per level, not per document
+_WAITING = 1024  # drawn tokens that are counted together
 _TINY = 1e-300
 _LOG_TINY = math.log(_TINY)
 _TAME = 1e-120  # a product of two numbers above this cannot underflow
@@ -47,14 +54,14 @@ def sweep(
 ):  # fmt: skip
     """Draw scores given counts, then the split of each count given scores, for a block.
 
-    Same as twins.gibbs_sweep. A component without words is present with probability present_k,
-    else its score is Gamma(c_k + shape_k, rate_k). ``out_log_fit`` gets sum_j w_j log sum_k
-    theta_jk l_k, ``out_log_factor`` the document's log F(c) up to the model's constant.
+    Same as twins.gibbs.sweep (theory 4.5). A component without words is present with probability
+    present_k. The score of a present component is Gamma(c_k + shape_k, rate_k). ``out_log_fit``
+    gets sum_j w_j log sum_k theta_jk l_k, ``out_log_factor`` log F(c) up to the model's constant.
     """
     sweep_or_split(
         indptr, words, counts, levels, shape, rate, present, loadings, component_counts, scores,
         out_loading_counts, out_log_fit, out_log_factor, seed, SWEEP, cycle, first_document,
-        *_room(loadings),
+        *_buffers(loadings),
     )  # fmt: skip
 
 
@@ -62,34 +69,34 @@ def split(
     indptr, words, counts, loadings, scores, component_counts,
     out_loading_counts, seed, first_document,
 ):  # fmt: skip
-    """Split every count by given loadings and scores: where a chain starts.
+    """Split every count by given loadings and scores, to start a chain.
 
-    Same as twins.gibbs_split.
+    Same as twins.gibbs.split.
     """
     n_documents = len(indptr) - 1
     levels, one = np.zeros(n_documents, dtype=np.int32), np.ones((1, loadings.shape[1]))
-    not_asked_for = np.empty((2, n_documents))
+    not_needed = np.empty((2, n_documents))
     sweep_or_split(
         indptr, words, counts, levels, one, one, one, loadings, component_counts, scores,
-        out_loading_counts, *not_asked_for, seed, START, np.int64(0), first_document,
-        *_room(loadings),
+        out_loading_counts, *not_needed, seed, START, np.int64(0), first_document,
+        *_buffers(loadings),
     )  # fmt: skip
 
 
-def _room(loadings):
-    """Make what is worked in: for ``gammas``, and for ``_split_document``.
+def _buffers(loadings):
+    """Allocate buffers for ``gammas`` and for ``_split_document``.
 
-    By NumPy, which need not compile it for each type and number of dimensions.
+    In NumPy, because allocations in a kernel are compiled for each type and number of dimensions.
     """
     n_components = loadings.shape[1]
-    score, ends, through = make_room(n_components)
+    score, ends, through = sum_buffers(n_components)
     shapes, log_score, weights = np.empty((3, n_components))
     index, draws = np.empty((2, n_components), dtype=np.int64)
     return (
         score, log_score, np.empty(2, dtype=np.uint64), np.empty((4, n_components)),
         (shapes, index, np.empty((6, n_components))),
         (*copy_tail(loadings, LANES), ends, through, weights, draws,
-         np.empty((_ROOM, 2), dtype=np.int64)),
+         np.empty((_WAITING, 2), dtype=np.int64)),
     )  # fmt: skip
 
 
@@ -99,7 +106,7 @@ def sweep_or_split(
     out_loading_counts, out_log_fit, out_log_factor, seed, purpose, cycle, first_document,
     score, log_score, stream, log_terms, for_gammas, for_splits,
 ):  # fmt: skip
-    """Do the work of ``sweep`` or, if it is for the start, of ``split``: one kernel to compile."""
+    """Compute ``sweep`` or, if the purpose is START, ``split``: one kernel is faster to compile."""
     n_components = loadings.shape[1]
     drawn_shape, index, scratch = for_gammas
     known = np.int64(-1)
@@ -118,7 +125,7 @@ def sweep_or_split(
             for k in range(n_components):
                 if score[k] == 0.0:
                     log_score[k] -= math.log(rate[level, k])
-            for k in range(n_components):  # apart, to be vector code
+            for k in range(n_components):  # a loop of its own, to be vector code
                 score[k] /= rate[level, k]
                 scores[i, k] = score[k]
         for k in range(n_components):
@@ -146,14 +153,14 @@ def sweep_or_split(
 @part()
 def _split_document(
     stream, indptr, words, counts, loadings, i, score, log_score, component_counts,
-    out_loading_counts, room,
+    out_loading_counts, buffers,
 ):  # fmt: skip
     """Split the counts of document i in proportion to theta_jk l_k; return its log fit.
 
-    ``log_score`` is used where a score is zero. Nothing branches on where a token falls, and the
-    tokens are counted a heap at a time, because both would make the processor wait.
+    ``log_score`` is used where a score is zero. Nothing branches on the component of a token, and
+    tokens are counted many at a time: otherwise the processor would wait for each draw.
     """
-    tail, tail_start, ends, through, weights, draws, waiting = room
+    tail, tail_start, ends, through, weights, draws, waiting = buffers
     n_components = loadings.shape[1]
     log_fit = 0.0
     product = 1.0  # of the sums of single tokens: one logarithm for many
@@ -162,7 +169,7 @@ def _split_document(
         j = words[t]
         if t + _AHEAD < indptr[-1]:
             prefetch_row(loadings, words[t + _AHEAD])
-        total = weigh(loadings, np.int64(j), tail, tail_start, score, ends, through)
+        total = sum_weights(loadings, np.int64(j), tail, tail_start, score, ends, through)
         plain = _TINY < total < np.inf
         if counts[t] == 1 and _TAME < total < 1.0 / _TAME:
             product *= total
@@ -173,7 +180,7 @@ def _split_document(
             log_fit += counts[t] * math.log(total)
         else:
             shift = _weigh_in_logs(loadings, j, score, log_score, weights)
-            total = _sum_by_lanes(weights, ends, through)
+            total = sum_given_weights(weights, ends, through)
             log_fit += counts[t] * (math.log(total) + shift)
         if counts[t] > _MANY * n_components:
             if plain:
@@ -187,12 +194,12 @@ def _split_document(
         for _ in range(counts[t]):
             k = find_component(uniform(stream) * total, through, ends)
             if k >= n_components or ends[LANES + k] <= ends[k]:
-                k = _heaviest(ends, n_components)
+                k = heaviest_component(ends, n_components)
             prefetch(out_loading_counts, np.int64(j) * n_components + k)
             waiting[n_waiting, 0] = j
             waiting[n_waiting, 1] = k
             n_waiting += 1
-            if n_waiting == _ROOM:
+            if n_waiting == _WAITING:
                 _count(waiting, n_waiting, component_counts[i], out_loading_counts)
                 n_waiting = np.int64(0)
     _count(waiting, n_waiting, component_counts[i], out_loading_counts)
@@ -201,7 +208,7 @@ def _split_document(
 
 @part()
 def _weigh_in_logs(loadings, j, score, log_score, out_weights):
-    """Weights of a word whose products underflow or overflow, up to a factor: return its log."""
+    """Weights of a word whose products underflow or overflow, up to a factor; return its log."""
     n_components = loadings.shape[1]
     best = -np.inf
     for k in range(n_components):
@@ -214,32 +221,8 @@ def _weigh_in_logs(loadings, j, score, log_score, out_weights):
 
 
 @part()
-def _sum_by_lanes(weights, out_ends, out_through):
-    """Do what ``weigh`` does, with weights at hand."""
-    n_components = weights.shape[0]
-    last = (n_components + LANES - 1) // LANES * LANES
-    for k in range(last):
-        out_ends[LANES + k] = out_ends[k] + (weights[k] if k < n_components else 0.0)
-    total = 0.0
-    for lane in range(LANES):
-        total += out_ends[last + lane]
-        out_through[lane] = total
-    return total
-
-
-@part()
-def _heaviest(ends, n_components):
-    """Where a draw goes that rounding led to a component without weight."""
-    best = 0
-    for k in range(n_components):
-        if ends[LANES + k] - ends[k] > ends[LANES + best] - ends[best]:
-            best = k
-    return best
-
-
-@part()
 def _split_large(stream, count, weights, out_draws):
-    """Split by conditional binomials; their total is added up in the order they are taken off."""
+    """Split by conditional binomials; the total is summed in the order of their use."""
     total = 0.0
     for k in range(weights.shape[0]):
         total += weights[k]
@@ -271,14 +254,15 @@ def log_factor(component_counts, shape, rate, present):
 
 @part()
 def _set_log_terms(shape, rate, present, level, known, out_log_terms):
-    """Set what a level adds to log F for each component: without words; with; less, a word.
+    """Set the terms of log F of one exposure level.
 
-    Row 1 is log Gamma(shape_k) - shape_k log rate_k, row 0 this less log present_k, row 2 is log
-    rate_k; row 3 keeps log Gamma(shape_k) of ``known``, the level before, if not negative.
+    Row 1 is log Gamma(shape_k) - shape_k log rate_k, for components with words; row 0 is row 1 less
+    log present_k, for components without; row 2 is log rate_k, subtracted once per word. Row 3
+    holds log Gamma(shape_k) of the level ``known``, if that is not negative.
     """
     for k in range(shape.shape[1]):
         a = shape[level, k]
-        if known < 0 or a != shape[known, k]:  # most levels differ in the rate alone
+        if known < 0 or a != shape[known, k]:  # most levels differ only in the rate
             out_log_terms[3, k] = math.lgamma(a)
         out_log_terms[2, k] = math.log(rate[level, k])
         out_log_terms[1, k] = out_log_terms[3, k] - a * out_log_terms[2, k]
@@ -289,7 +273,7 @@ def _set_log_terms(shape, rate, present, level, known, out_log_terms):
 def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, seed, cycle):
     """Draw Gamma(gamma_j + n_jk, 1); normalised per group they are Dirichlet loadings.
 
-    Same as twins.draw_loadings. ``out_tops`` (G, K) gets the largest draw of each group.
+    Same as twins.gibbs.draw_loadings. ``out_tops`` (G, K) gets the largest draw of each group.
     """
     n_components = loading_counts.shape[1]
     shape = np.empty(n_components)
@@ -314,10 +298,7 @@ def draw_loadings(loading_counts, gamma, group_of_word, out_draws, out_tops, see
 
 @kernel()
 def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
-    """Make the same draws as ``draw_loadings``, in logs.
-
-    Same as twins.draw_log_loadings.
-    """
+    """Logarithms of the draws of ``draw_loadings``. Same as twins.gibbs.draw_log_loadings."""
     n_components = loading_counts.shape[1]
     shape = np.empty(n_components)
     draws = np.empty(n_components)
@@ -339,13 +320,13 @@ def augment_scores(
     component_counts, levels, shape, rate, present,
     out_tables, out_active, out_scores, out_log_beta, seed, cycle, first_document,
 ):  # fmt: skip
-    """Draw the auxiliary variables that make the hyperparameter moves exact (spec 5.3).
+    """Draw the auxiliary variables that make the hyperparameter moves exact (theory 5.3).
 
-    Same as twins.augment_scores. Per document and component: presence s_k, tables
-    CRT(c_k, shape_k) and a score Gamma(c_k + shape_k, rate_k) if present; per document
-    log u, u ~ Beta(sum shape, L). Sums go to ``out_tables`` (K,), ``out_active`` (T, K) by exposure
-    level, ``out_scores`` (K,), ``out_log_beta`` (1,). Only sums of scores are asked for, and those
-    of equal rate sum to a Gamma: with few levels there is one draw for all of a level.
+    Same as twins.gibbs.augment_scores. Per document and component: presence s_k and, if present,
+    tables CRT(c_k, shape_k) and a score Gamma(c_k + shape_k, rate_k). Per document: log u,
+    u ~ Beta(sum shape, L). Sums are added to ``out_tables`` (K,), ``out_active`` (T, K) by exposure
+    level, ``out_scores`` (K,) and ``out_log_beta`` (1,). Only sums of scores are needed, and scores
+    of equal rate sum to a Gamma: with few levels, one draw per level and component is enough.
     """
     n_levels, n_components = shape.shape
     pooled = n_levels <= _FEW_LEVELS
@@ -370,10 +351,7 @@ def augment_scores(
                 log_score = log_gamma_draw(stream, c + shape[level, k])
                 out_scores[k] += math.exp(log_score) / rate[level, k]
         if length > 0:
-            x = log_gamma_draw(stream, concentration)
-            y = log_gamma_draw(stream, float(length))
-            top = max(x, y)
-            out_log_beta[0] += x - top - math.log(math.exp(x - top) + math.exp(y - top))
+            out_log_beta[0] += _log_beta(stream, concentration, float(length))
     open_stream(stream, seed, POOL, cycle, first_document)
     for level in range(pool.shape[0]):
         for k in range(n_components):
@@ -386,9 +364,9 @@ def augment_scores(
 def augment_loadings(
     loading_counts, totals, gamma, gamma_totals, out_tables, out_log_beta, seed, cycle
 ):
-    """Tables of every word and log u of every group and component, for moves of gamma.
+    """Draw tables of every word and log u of every group and component, for moves of gamma.
 
-    Same as twins.augment_loadings. ``out_tables`` (J,) sums CRT(n_jk, gamma_j) over k;
+    Same as twins.gibbs.augment_loadings. ``out_tables`` (J,) sums CRT(n_jk, gamma_j) over k;
     ``out_log_beta`` (G,) sums log u_gk, u ~ Beta(Gamma_g, n_gk), over k.
     """
     n_words, n_components = loading_counts.shape
@@ -401,7 +379,13 @@ def augment_loadings(
         open_stream(stream, seed, AUGMENT, cycle, -1 - n_words - g)
         for k in range(n_components):
             if totals[g, k] > 0:
-                x = log_gamma_draw(stream, gamma_totals[g])
-                y = log_gamma_draw(stream, float(totals[g, k]))
-                top = max(x, y)
-                out_log_beta[g] += x - top - math.log(math.exp(x - top) + math.exp(y - top))
+                out_log_beta[g] += _log_beta(stream, gamma_totals[g], float(totals[g, k]))
+
+
+@part()
+def _log_beta(stream, a, b):
+    """Draw the logarithm of a Beta(a, b) variable from two gammas."""
+    x = log_gamma_draw(stream, a)
+    y = log_gamma_draw(stream, b)
+    top = max(x, y)
+    return x - top - math.log(math.exp(x - top) + math.exp(y - top))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counter-based random streams and the draws made from them.
 
-A stream is named by (seed, purpose, cycle, unit), where the unit is a document or a word. Nothing
-else enters it, so a draw never depends on which thread made it or on what was drawn before it
-elsewhere. The generator is SplitMix64 with an increment of its own per stream (Steele, Lea & Flood,
-2014): the n-th number is ``mix(position + n * increment)``.
+A stream depends only on (seed, purpose, cycle, unit), where the unit is a document or a word. So a
+draw never depends on its thread or on draws from other streams. The generator is SplitMix64 with
+one increment per stream (Steele, Lea & Flood, 2014): the n-th number is
+``mix(position + n * increment)``. The twins are the methods of ``twins.random.Stream``.
 """
 
 import math
@@ -14,25 +14,12 @@ import numpy as np
 from .compile import part
 
 __all__ = [
-    "AUGMENT",
-    "EVIDENCE",
-    "FOLD_IN",
-    "LOADINGS",
-    "POOL",
-    "START",
-    "SWEEP",
-    "binomial",
-    "multinomial",
-    "normal",
-    "open_stream",
-    "tables",
-    "to_uniform",
-    "uniform",
-    "uniforms",
-]
+    "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "POOL", "START", "SWEEP", "binomial",
+    "multinomial", "normal", "open_stream", "tables", "to_uniform", "uniform", "uniforms",
+]  # fmt: skip
 
-# What a stream is for; two purposes never share numbers. As NumPy's numbers they are not literals,
-# for each of which whatever they are handed to would be compiled anew.
+# Purposes of streams. They are NumPy integers and not literals, because functions are compiled
+# again for each literal argument.
 SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = np.arange(1, 8)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -41,8 +28,8 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _ALTERNATING = np.uint64(0xAAAAAAAAAAAAAAAA)
 _TO_UNIT = 1.0 / 4503599627370496.0  # 2 ** -52: one bit fewer, or adding 1/2 rounds up to 1
 
-# The ziggurat: layer n reaches from 0 to edge n, and from height n to height n + 1; layer 0, which
-# has the tail, is as wide as a rectangle of its area would be. All have the same area.
+# The ziggurat: layer n extends from 0 to edge n, and from height n to height n + 1. Layer 0, which
+# has the tail, is as wide as a rectangle of its area. All layers have the same area.
 _LAST_EDGE = 3.6541528853610088
 
 
@@ -78,7 +65,7 @@ def _bits(value):
 
 @part()
 def open_stream(stream, seed, purpose, cycle, unit):
-    """Point ``stream`` (2,) uint64 at the start of the stream of this name."""
+    """Set ``stream`` (2,) uint64 to the start of this stream."""
     key = _mix(np.uint64(seed) + _GOLDEN)
     key = _mix(key ^ (np.uint64(purpose) * _MIX_1))
     key = _mix(key + np.uint64(cycle) * _GOLDEN)
@@ -105,7 +92,7 @@ def to_uniform(position):
 
 @part()
 def uniforms(stream, n, out):
-    """Draw n numbers strictly between 0 and 1, the same as one by one."""
+    """Draw the same n numbers as n calls of ``uniform``."""
     position, increment = stream[0], stream[1]
     for m in range(n):
         out[m] = to_uniform(position + np.uint64(m + 1) * increment)
@@ -114,7 +101,7 @@ def uniforms(stream, n, out):
 
 @part()
 def _unit(bits):
-    """Midpoint of one of 2^52 equal parts of (0, 1); as int64, the fastest way to a float."""
+    """Midpoint of one of 2^52 equal parts of (0, 1); int64 is the type fastest converted."""
     return (np.float64(np.int64(bits >> np.uint64(12))) + 0.5) * _TO_UNIT
 
 
@@ -122,8 +109,8 @@ def _unit(bits):
 def normal(stream):
     """Draw a standard normal (ziggurat of Marsaglia & Tsang, 2000, with 256 layers).
 
-    The upper bits place a point across a layer, the lowest choose the layer and the sign. Nearly
-    all points lie under the curve for sure; the others are in a wedge at the edge, or in the tail.
+    The upper bits choose a point across a layer, the lowest bits the layer and the sign. Nearly all
+    points are surely under the curve; the others are in a wedge at the edge, or in the tail.
     """
     while True:
         stream[0] += stream[1]
@@ -172,8 +159,8 @@ def _binomial_half(stream, n, p):
             k += 1
             probability *= odds * (n - k + 1) / k
         return k
-    spread = math.sqrt(n * p * (1.0 - p))
-    b = 1.15 + 2.53 * spread
+    deviation = math.sqrt(n * p * (1.0 - p))
+    b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
     c = n * p + 0.5
     mode = math.floor((n + 1) * p)
@@ -187,7 +174,7 @@ def _binomial_half(stream, n, p):
             continue
         if us >= 0.07 and v <= 0.92 - 4.2 / b:
             return int(k)
-        v = math.log(v * (2.83 + 5.1 / b) * spread / (a / (us * us) + b))
+        v = math.log(v * (2.83 + 5.1 / b) * deviation / (a / (us * us) + b))
         log_ratio = peak - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
         if v <= log_ratio + (k - mode) * math.log(odds):
             return int(k)
@@ -195,7 +182,7 @@ def _binomial_half(stream, n, p):
 
 @part()
 def multinomial(stream, n, weights, total, out_draws):
-    """Draw how n falls over ``weights`` (K,), which sum to ``total``, by conditional binomials."""
+    """Draw Multinomial(n, weights / total) by conditional binomials; ``weights`` is (K,)."""
     n_components = weights.shape[0]
     for k in range(n_components):
         out_draws[k] = 0
@@ -210,7 +197,7 @@ def multinomial(stream, n, weights, total, out_draws):
         out_draws[k] = draw
         n -= draw
         left -= weights[k]
-    if n > 0:  # rounding ran out of weight before the last possible component
+    if n > 0:  # rounding used up the weight before the last component
         best = 0
         for k in range(n_components):
             if weights[k] > weights[best]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Special functions for the kernels.
 
-They have no branches and call no library, so that loops over them become SIMD code: several times
-faster than the C library's, to within a few units of the last place.
+They have no branches and call no library, so that loops over them become SIMD code. They are
+several times faster than the C library's functions, and right to a few units in the last place.
 """
 
 import math
@@ -21,7 +21,7 @@ _LARGEST = 1e50  # beyond, the product of the recurrence would overflow
 
 @kernel(inline="always")
 def exp(x):
-    """Exponential; below -700 it stays at exp(-700)."""
+    """Exponential of x, which is clipped to [-700, 700]."""
     x = min(max(x, -700.0), 700.0)
     n = np.floor(x * _LOG2_E + 0.5)
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
@@ -100,9 +100,9 @@ def log_gamma(x):
 
 @part()
 def log_rising(a, n):
-    """Log of the rising factorial, log Gamma(a + n) - log Gamma(a), for whole n >= 0.
+    """Log of the rising factorial, log Gamma(a + n) - log Gamma(a), for integers n >= 0.
 
-    One logarithm of a product when n is small, which is faster and more exact.
+    For small n it is one logarithm of a product, which is faster and more exact.
     """
     if n == 0:
         return 0.0

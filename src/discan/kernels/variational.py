@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expected split of every count over the components: maximum likelihood, MAP and variational."""
+"""Expected component counts: the steps of maximum likelihood, MAP and variational inference."""
 
 import math
 
@@ -9,12 +9,18 @@ from .compile import REORDER, kernel, part
 from .simd.memory import fill, prefetch_row, work_rows
 from .special import digamma, exp_digamma, log, log_gamma
 
-__all__ = ["expect", "expect_conditional", "loading_geometry", "loading_penalty", "log_peaks"]
+__all__ = [
+    "expect",
+    "expect_conditional",
+    "geometric_mean_loadings",
+    "loading_penalty",
+    "weighted_log_loadings",
+]
 
-# Weights below this are held up to it, so that no word loses all its components to underflow.
+# Smaller weights are set to this, so that no word loses all its components to underflow.
 _FLOOR = 1e-150
 _TAME = 1e-120  # a product of two numbers above this cannot underflow
-_AHEAD = 4  # entries from the one at hand to the one whose rows are fetched
+_AHEAD = 4  # entries between the current one and the one whose rows are prefetched
 _ALMOST_ONE = 1.0 - 1e-15
 
 
@@ -23,16 +29,18 @@ def expect(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
     out_score_sums, out_objective, geometric_mean, power, n_inner, tolerance, collect,
 ):  # fmt: skip
-    """Update the scores of a block of documents and collect its expected loading counts.
+    """Update the scores of a block of documents and sum its expected loading counts.
 
-    Same as twins.expect. Per document and inner step, with s_k = score_shape_k / rate_k
-    (``geometric_mean``: exp(digamma(score_shape_k)) / rate_k instead):
+    Same as twins.variational.expect (theory 4.1, 4.2). Per document and inner step, with
+    s_k = score_shape_k / rate_k (``geometric_mean``: exp(digamma(score_shape_k)) / rate_k instead)
+    and the responsibilities R_jk:
 
         R_jk = weights_jk s_k^power / Z_j,   score_shape_k <- shape_k + sum_j w_j R_jk.
 
-    ``out_objective`` gets the document's part of the objective up to the model's constant; the
-    last inner step adds w_j s_k^power / Z_j to ``out_score_sums`` if ``collect``: the expected
-    counts w_j R_jk are ``weights`` times that. All is done in the precision of ``weights``.
+    ``out_objective`` gets the document's part of the objective up to the model's constant. If
+    ``collect``, the last inner step adds w_j s_k^power / Z_j to ``out_score_sums``. These sums are
+    the expected counts w_j R_jk divided by the loadings (``weights``); the caller multiplies each
+    lane's sums by the loadings. The arithmetic is in the precision of ``weights``.
     """
     n_components = weights.shape[1]
     rows = work_rows(2, n_components, weights.dtype)
@@ -73,7 +81,7 @@ def expect(
                 if norm <= 0.0:  # the word is impossible under every component
                     log_fit = -np.inf
                     continue
-                share = real(counts[t]) / norm
+                ratio = real(counts[t]) / norm
                 if last:
                     if counts[t] == 1 and _TAME < norm < 1.0 / _TAME:
                         product *= norm
@@ -84,11 +92,11 @@ def expect(
                         log_fit += counts[t] * math.log(norm)
                 if last and collect:
                     for k in range(n_components):
-                        added[k] += share * weights[j, k]
-                        out_score_sums[j, k] += share * scores[k]
+                        added[k] += ratio * weights[j, k]
+                        out_score_sums[j, k] += ratio * scores[k]
                 else:
                     for k in range(n_components):
-                        added[k] += share * weights[j, k]
+                        added[k] += ratio * weights[j, k]
             if last:
                 log_fit += math.log(product)
             change = 0.0
@@ -113,7 +121,7 @@ def expect(
 
 @part()
 def _weighted_logs(shape, level, scores):
-    """Sum of shape_k log(score_k): one logarithm for a run of equal shapes."""
+    """Sum of shape_k log(score_k), with one logarithm for a run of equal shapes."""
     result, product, run_shape = 0.0, 1.0, 0.0
     for k in range(scores.shape[0]):
         a, score = shape[level, k], np.float64(scores[k])
@@ -135,18 +143,19 @@ def expect_conditional(
     indptr, words, counts, levels, shape, rate, present, log_weights, score_shape, absent, damping,
     out_component_counts, out_loading_counts, out_objective, n_inner, tolerance, collect,
 ):  # fmt: skip
-    """Structured variational step for scores that may be exactly zero (spec 4.3).
+    """Structured variational step for scores that may be exactly zero (theory 4.3).
 
-    Same as twins.expect_conditional. ``absent`` holds P_q(l_k = 0), ``damping`` the push
-    against giving an absent component its first word, D_k S_k; with ``score_shape`` they are enough
-    to start again near the last answer without keeping the shares of every word.
+    Same as twins.variational.expect_conditional. ``absent`` holds P_q(l_k = 0), ``damping`` the
+    penalty D_k S_k for giving an absent component its first word. Together with ``score_shape``
+    they are enough to start again near the last answer without storing the responsibilities of
+    every word. If ``collect``, the expected counts w_j R_jk are added to ``out_loading_counts``.
     """
     n_components = log_weights.shape[1]
     longest = 1
     for i in range(indptr.shape[0] - 1):
         longest = max(longest, indptr[i + 1] - indptr[i])
-    shares = np.empty((longest, n_components))
-    log_nots = np.empty((longest, n_components))  # log(1 - share)
+    responsibilities = np.empty((longest, n_components))
+    log_nots = np.empty((longest, n_components))  # log(1 - R_jk)
     eta = np.empty(n_components)
     log_none = np.empty(n_components)  # log S_k, S_k = P_q(c_k = 0)
     expected = np.empty(n_components)
@@ -168,9 +177,9 @@ def expect_conditional(
                 new[k] = row[k] + eta[k] - damping[i, k]
             possible &= _softmax(new)
             for k in range(n_components):
-                shares[t, k] = new[k]
+                responsibilities[t, k] = new[k]
                 log_nots[t, k] = _log_not(new[k])
-        _tally(shares, log_nots, counts, first, n_words, log_none, expected)
+        _tally(responsibilities, log_nots, counts, first, n_words, log_none, expected)
         bound = -np.inf
         for step in range(n_inner):
             _update_scores(
@@ -179,10 +188,10 @@ def expect_conditional(
             )  # fmt: skip
             for t in range(n_words):
                 _update_word(
-                    shares[t], log_nots[t], counts[first + t], log_weights[words[first + t]],
-                    eta, push, log_none, expected, new, trial,
+                    responsibilities[t], log_nots[t], counts[first + t], log_weights[words[first +
+                    t]], eta, push, log_none, expected, new, trial,
                 )  # fmt: skip
-            _tally(shares, log_nots, counts, first, n_words, log_none, expected)
+            _tally(responsibilities, log_nots, counts, first, n_words, log_none, expected)
             _update_scores(
                 score_shape[i], shape[level], rate[level], logit_spike,
                 log_none, expected, eta, push,
@@ -192,9 +201,9 @@ def expect_conditional(
             for t in range(n_words):
                 row = log_weights[words[first + t]]
                 for k in range(n_components):
-                    if shares[t, k] > 0.0:
-                        gain = row[k] - math.log(shares[t, k])
-                        bound += counts[first + t] * shares[t, k] * gain
+                    if responsibilities[t, k] > 0.0:
+                        gain = row[k] - math.log(responsibilities[t, k])
+                        bound += counts[first + t] * responsibilities[t, k] * gain
             for k in range(n_components):
                 a, log_rate = score_shape[i, k], math.log(rate[level, k])
                 bound += (expected[k] + shape[level, k] - a) * eta[k]
@@ -210,12 +219,12 @@ def expect_conditional(
             for t in range(n_words):
                 out = out_loading_counts[words[first + t]]
                 for k in range(n_components):
-                    out[k] += counts[first + t] * shares[t, k]
+                    out[k] += counts[first + t] * responsibilities[t, k]
 
 
 @kernel()
 def _softmax(logits):
-    """Exponentiate and normalise in place; all zero, and false, if nothing is possible."""
+    """Exponentiate and normalise in place; zeros, and False, if all logits are -inf."""
     top = logits[0]
     for k in range(1, logits.shape[0]):
         top = max(top, logits[k])
@@ -232,25 +241,25 @@ def _softmax(logits):
 
 
 @part()
-def _log_not(share):
-    """log(1 - share), finite for a share of one."""
-    return math.log1p(-min(share, _ALMOST_ONE))
+def _log_not(chance):
+    """log(1 - chance), finite for a chance of one."""
+    return math.log1p(-min(chance, _ALMOST_ONE))
 
 
 @part()
-def _tally(shares, log_nots, counts, first, n_words, log_none, expected):
+def _tally(responsibilities, log_nots, counts, first, n_words, log_none, expected):
     for k in range(expected.shape[0]):
         log_none[k] = 0.0
         expected[k] = 0.0
     for t in range(n_words):
         for k in range(expected.shape[0]):
             log_none[k] += counts[first + t] * log_nots[t, k]
-            expected[k] += counts[first + t] * shares[t, k]
+            expected[k] += counts[first + t] * responsibilities[t, k]
 
 
 @part()
 def _update_scores(score_shape, shape, rate, logit_spike, log_none, expected, eta, push):
-    """Coordinate steps for the slab (a_k) and the spike (r_k), each exact given the other."""
+    """Update the slab (a_k) and the spike (r_k) in turn, each exactly given the other."""
     for k in range(expected.shape[0]):
         log_rate = math.log(rate[k])
         push[k] = _best_push(score_shape[k], shape[k], log_rate, logit_spike[k])
@@ -275,12 +284,12 @@ def _best_push(a, alpha, log_rate, logit_spike):
 
 
 @part()
-def _update_word(share, log_not, count, row, eta, push, log_none, expected, new, trial):
-    """Move one word's shares; with a count above one, only as far as the bound does not fall.
+def _update_word(current, log_not, count, row, eta, push, log_none, expected, new, trial):
+    """Update one word's responsibilities; if its count is above one, without lowering the bound.
 
-    A component that surely has other words feels no push, which is true of most.
+    Most components surely have other words, and no penalty applies to them.
     """
-    n_components = share.shape[0]
+    n_components = current.shape[0]
     pressure = 0.0
     for k in range(n_components):
         others = log_none[k] - log_not[k]  # log P(no other token has the component)
@@ -296,9 +305,9 @@ def _update_word(share, log_not, count, row, eta, push, log_none, expected, new,
         for _ in range(40):
             gain = 0.0
             for k in range(n_components):
-                trial[k] = share[k] + fraction * (new[k] - share[k])
+                trial[k] = current[k] + fraction * (new[k] - current[k])
                 gain += count * (_entropy_term(trial[k], row[k] + eta[k])
-                                 - _entropy_term(share[k], row[k] + eta[k]))  # fmt: skip
+                                 - _entropy_term(current[k], row[k] + eta[k]))  # fmt: skip
                 if push[k] > 0.0:
                     moved = count * (_log_not(trial[k]) - log_not[k])
                     gain += push[k] * math.exp(log_none[k]) * math.expm1(moved)
@@ -310,21 +319,21 @@ def _update_word(share, log_not, count, row, eta, push, log_none, expected, new,
     for k in range(n_components):
         moved = _log_not(trial[k])
         log_none[k] += count * (moved - log_not[k])
-        expected[k] += count * (trial[k] - share[k])
-        share[k] = trial[k]
+        expected[k] += count * (trial[k] - current[k])
+        current[k] = trial[k]
         log_not[k] = moved
 
 
 @part()
-def _entropy_term(share, logit):
-    return share * (logit - math.log(share)) if share > 0.0 else 0.0
+def _entropy_term(chance, logit):
+    return chance * (logit - math.log(chance)) if chance > 0.0 else 0.0
 
 
 @kernel()
-def loading_geometry(loading_shape, group_of_word, totals, out_weights):
+def geometric_mean_loadings(loading_shape, group_of_word, totals, out_weights):
     """Exp E[log theta_jk] of Dirichlet loadings: exp(psi(lambda_jk) - psi(sum of the group)).
 
-    Same as twins.loading_geometry.
+    Same as twins.variational.geometric_mean_loadings.
     """
     n_groups, n_components = totals.shape
     inverse = np.empty((n_groups, n_components))
@@ -339,7 +348,10 @@ def loading_geometry(loading_shape, group_of_word, totals, out_weights):
 
 @kernel(fastmath=REORDER)
 def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
-    """-KL(q(Theta) || prior) of Dirichlet loadings, spec 4.4. Same as twins.loading_penalty."""
+    """-KL(q(Theta) || prior) of Dirichlet loadings (theory 4.4).
+
+    Same as twins.variational.loading_penalty.
+    """
     n_groups, n_components = totals.shape
     group_part = np.empty((n_groups, n_components))
     result = 0.0
@@ -358,10 +370,10 @@ def loading_penalty(loading_shape, group_of_word, totals, gamma, gamma_totals):
 
 
 @kernel()
-def log_peaks(loadings, gamma):
-    """Sum of gamma_j log(theta_jk), the log prior of point loadings. Same as twins.log_peaks.
+def weighted_log_loadings(loadings, gamma):
+    """Sum of gamma_j log(theta_jk), the log prior of point loadings up to a constant.
 
-    One logarithm for a product of several.
+    Same as twins.variational.weighted_log_loadings. One logarithm is taken of a product of several.
     """
     result = 0.0
     for j in range(loadings.shape[0]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the numbers mean: the prior of the scores, one file a model, and of the loadings."""
+"""Models: the priors of the scores, one file per model, and the prior of the loadings."""
 
 from discan.models.base import MODELS, Model, ScoreTable
 from discan.models.conditional import ConditionalGammaPoisson

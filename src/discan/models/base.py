@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model must say, and all that follows from it.
+"""What a model must define, and what follows from it.
 
-A model lowers itself to a **score table**: shape, rate and presence of each component at a given
-total exposure. Every algorithm works from that table alone. With a constant of its own,
+A model gives a **score table**: shape, rate and presence of each component at a given total
+exposure. Every algorithm uses only this table. With a constant that depends on the model,
 
     log F(c) = constant + sum_k [ log Gamma(c_k + shape_k) - (c_k + shape_k) log rate_k
                                   - 1(c_k = 0) log present_k ],
 
-the log probability of the component counts of a document with its scores integrated out (spec 2.4).
+the log probability of the component counts of a document, scores integrated out (theory 2.4).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _MOST_COMPONENTS = 10_000_000
 class ScoreTable(NamedTuple):
     """Shape, rate and P(l > 0 given c = 0) of the scores, each (T, K), a row per exposure level.
 
-    The chance of presence is kept rather than that of absence: it can be too small for one minus
-    the other to tell.
+    The table holds the probability of presence and not that of absence: 1 - P(absence) would lose
+    small probabilities of presence to rounding.
     """
 
     shape: Array
@@ -45,7 +45,7 @@ class ScoreTable(NamedTuple):
     present: Array
 
     def rows(self, levels: Array) -> ScoreTable:
-        """Rows of documents at these levels (I,); one row for all if there is only one."""
+        """Rows of documents at these levels (I,); a single row if there is only one level."""
         if len(self.shape) == 1:
             return self
         return ScoreTable(self.shape[levels], self.rate[levels], self.present[levels])
@@ -60,7 +60,7 @@ class ScoreMoments(NamedTuple):
 
 
 class Model(ABC):
-    """A prior of the scores, as data.
+    """A prior of the scores.
 
     Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
     and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on).
@@ -73,7 +73,7 @@ class Model(ABC):
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
     alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
-    # ---- what each model says ----
+    # ---- what each model defines ----
 
     @abstractmethod
     def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
@@ -81,7 +81,7 @@ class Model(ABC):
 
     @abstractmethod
     def score_table(self, exposure: Array) -> ScoreTable:
-        """Lower the prior to a table with a row per exposure (T,)."""
+        """Score table of the prior, a row per exposure (T,)."""
 
     @abstractmethod
     def log_constant(self, length: Array) -> Array:
@@ -89,7 +89,7 @@ class Model(ABC):
 
     @abstractmethod
     def log_peak_constant(self, length: Array) -> Array:
-        """Constant of the maximum a posteriori objective: what scores that sum to rest add."""
+        """Terms of the MAP objective that depend only on a document's total."""
 
     @abstractmethod
     def log_bag(self, corpus: Corpus) -> Array:
@@ -97,34 +97,34 @@ class Model(ABC):
 
     @abstractmethod
     def log_total(self, score_total: Array, length: Array, exposure: Array) -> Array:
-        """What the totals add to sum_j w_j log (Theta l)_j to make log p(w | l, Theta), (I,)."""
+        """Log p(w | l, Theta) - sum_j w_j log (Theta l)_j, up to ``log_bag``, (I,)."""
 
     @abstractmethod
     def flat(self) -> Model | None:
-        """The same model without its prior, for maximum likelihood; None if that is no model."""
+        """The same model without its prior, for maximum likelihood; None if there is none."""
 
     @abstractmethod
     def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Model:
-        """M-step of the hyperparameters under the variational posterior (spec 5.1)."""
+        """M-step of the hyperparameters under the variational posterior (theory 5.1)."""
 
     @abstractmethod
     def resample(
         self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Model:
-        """Exact draw of the hyperparameters given the auxiliary draws (spec 5.3)."""
+        """Exact draw of the hyperparameters given the auxiliary draws (theory 5.3)."""
 
     # ---- what follows ----
 
     def can_be_absent(self, learn: frozenset[str]) -> bool:
-        """Whether a score can be exactly zero, now or once these were learnt."""
+        """Whether a score can be exactly zero, now or after these hyperparameters are learnt."""
         return False
 
     def relaxed(self) -> Model:
-        """The nearest model that a point estimate makes sense for, to start from."""
+        """The nearest model that has a point estimate, to start from."""
         return self
 
     def prepare(self, n_components: int, corpus: Corpus | None = None) -> Self:
-        """Fill in what was not given, check it, and make every hyperparameter a (K,) vector."""
+        """Set defaults, check all hyperparameters, and make each a (K,) vector."""
         if n_components > _MOST_COMPONENTS:
             raise LimitError(
                 f"n_components={n_components}; at most {_MOST_COMPONENTS} are possible"
@@ -150,15 +150,15 @@ class Model(ABC):
         return np.asarray(self.log_constant(component_counts.sum(axis=1)) + terms.sum(axis=1))
 
     def moments(self, component_counts: Array, rows: ScoreTable) -> ScoreMoments:
-        """Posterior moments of the scores given component counts (I, K) (spec 3)."""
+        """Posterior moments of the scores given component counts (I, K) (theory 3)."""
         absent = np.where(component_counts == 0, 1.0 - rows.present, 0.0)
         return self.moments_of(component_counts + rows.shape, rows, absent)
 
     def mixed_moments(self, mean_counts: Array, rows: ScoreTable, absent: Array) -> ScoreMoments:
         """Means of the scores given means of c and of absence: (E[c] + shape (1 - P0)) / rate.
 
-        A component in use is never absent, so it is the prior's part alone that absence takes
-        away (spec 3). Second moments need more than means: they are NaN.
+        A component in use is never absent, so absence removes only the prior's part (theory 3).
+        Second moments cannot be computed from means: they are NaN.
         """
         mean = (mean_counts + rows.shape * (1.0 - absent)) / rows.rate
         if self.normalised:
@@ -171,7 +171,7 @@ class Model(ABC):
         square = mean * (score_shape + 1.0) / rows.rate
         if self.normalised:
             total = score_shape.sum(axis=1, keepdims=True)
-            empty = total == 0.0  # no words and no prior: nothing favours any component
+            empty = total == 0.0  # without words and prior all components are equal
             mean = np.where(empty, 1.0 / mean.shape[1], mean / np.where(empty, 1.0, total))
             square = square / np.where(empty, 1.0, total * (total + 1.0))
         return ScoreMoments(mean, square, absent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Conditional (sparse) Gamma-Poisson: a component may be truly absent from a document."""
+"""Conditional (sparse) Gamma-Poisson: a component may be absent from a document."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConditionalGammaPoisson(GammaPoisson):
     hyperprior = Hyperprior(alpha=(2.0, 2.0))
 
     def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
-        """Half the components absent; beta makes up for them."""
+        """Half the components are absent; beta is smaller by the same factor."""
         if name == "rho":
             return 0.5
         value = super().default(name, n_components, corpus)
@@ -52,11 +52,11 @@ class ConditionalGammaPoisson(GammaPoisson):
         return np.asarray(super().log_constant(length) + np.log1p(-self.rho).sum())
 
     def can_be_absent(self, learn: frozenset[str]) -> bool:
-        """If a chance of absence is above zero."""
+        """Whether a probability of absence is above zero or learnt."""
         return "rho" in learn or bool(np.any(np.asarray(self.rho) > 0))
 
     def flat(self) -> None:
-        """Without its prior nothing is left of the conditional model."""
+        """None: without its prior this is not a model of its own."""
         return None
 
     def relaxed(self) -> GammaPoisson:
@@ -64,7 +64,7 @@ class ConditionalGammaPoisson(GammaPoisson):
         return GammaPoisson(self.alpha, self.beta)
 
     def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Self:
-        """rho_k is the mean chance of absence; alpha and beta as GP, weighted by presence."""
+        """rho_k is the mean probability of absence; alpha and beta as GP, weighted by presence."""
         model = super().maximise(learn, sums)
         if "rho" not in learn:
             return model

@@ -30,8 +30,8 @@ __all__ = ["DirichletMultinomial"]
 class DirichletMultinomial(Model):
     """Proportions m ~ Dirichlet(alpha); in each group w ~ Multinomial(L_g, Theta m).
 
-    The group totals are conditioned on, so a group without counts says nothing and exposures play
-    no part.
+    The model is conditional on the group totals: a group without counts has no effect, and
+    exposures are not used.
     """
 
     alpha: Any = None

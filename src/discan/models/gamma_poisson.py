@@ -44,7 +44,7 @@ class GammaPoisson(Model):
     normalised = False
 
     def default(self, name: str, n_components: int, corpus: Corpus | None) -> Array | float:
-        """Alpha as the Dirichlet-multinomial's; beta gives the prior the data's mean total."""
+        """Alpha as the Dirichlet-multinomial's; beta makes the prior mean total the data's."""
         if name == "alpha":
             return min(0.5, 5.0 / n_components)
         if corpus is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimate alpha, beta, rho and gamma: from expectations, from counts, by draws (spec 5)."""
+"""Estimate alpha, beta, rho and gamma: from expectations, from counts, by draws (theory 5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "symmetric_dirichlet",
 ]
 
-# Without a prior an estimate can run off to 0 or to infinity; these are the walls.
+# Bounds of estimates, which can diverge to 0 or to infinity without a prior.
 _SMALLEST, _LARGEST = 1e-6, 1e4
 
 
@@ -60,10 +60,10 @@ FLAT = Hyperprior(alpha=(1.0, 0.0), beta=(1.0, 0.0), rho=(1.0, 1.0), gamma=(1.0,
 
 
 class Mode:
-    """Stand in for a random generator and give the mode: exact draws become ascent steps.
+    """Replaces a random generator and returns the mode: exact draws become ascent steps.
 
-    With the *expected* auxiliary variables in place of drawn ones, a resampling move then is the
-    fixed-point step that cannot lower p(c | alpha) (spec 5.2).
+    With *expected* auxiliary variables in place of drawn ones, a resampling move is then the
+    fixed-point step that cannot lower p(c | alpha) (theory 5.2).
     """
 
     def gamma(self, shape: Any) -> Any:
@@ -77,7 +77,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class ExpectedScores:
-    """What the M-steps need: sums over documents under q, weighted by the chance of presence.
+    """Sums over documents under q for the M-steps, weighted by the probability of presence.
 
     log_scores (K,): sum of E[log l | present]; scores (K,): sum of E[l | present]; present (K,).
     """
@@ -99,7 +99,7 @@ class ExpectedScores:
 
 @dataclass(frozen=True)
 class AugmentedScores:
-    """What the sampling moves need: sums of auxiliary draws over documents (spec 5.3).
+    """Sums of auxiliary draws over documents, for the sampling moves (theory 5.3).
 
     tables (K,): CRT draws; active (T, K): documents that have the component, by exposure level;
     scores (K,): drawn scores; log_beta: sum of log u; exposure_levels (T,).
@@ -151,14 +151,14 @@ def dirichlet(mean_logs: Array, start: Array, group_of_entry: Array | None = Non
     alpha = bounded(start)
     for _ in range(50):
         totals = np.bincount(groups, weights=alpha)
-        # Newton in one sweep: the Hessian is diagonal plus rank one in each group (Minka, 2000)
+        # fast, as the Hessian is diagonal plus rank one in each group (Minka, 2000)
         slope = digamma(totals)[groups] - digamma(alpha) + mean_logs
         curvature = -polygamma(1, alpha)
         shared = polygamma(1, totals)
         numerator = np.bincount(groups, weights=slope / curvature)
         shift = numerator / (1.0 / shared + np.bincount(groups, weights=1.0 / curvature))
         new = alpha - (slope - shift[groups]) / curvature
-        safe = inverse_digamma(digamma(totals)[groups] + mean_logs)  # slower, but always climbs
+        safe = inverse_digamma(digamma(totals)[groups] + mean_logs)  # slower, but always ascends
         bad = ~(np.isfinite(new) & (new > 0.1 * alpha) & (new < 10.0 * alpha))
         new = bounded(np.where(np.bincount(groups, weights=bad)[groups] > 0, safe, new))
         if np.all(np.abs(new - alpha) <= 1e-10 * alpha):
@@ -174,7 +174,7 @@ def symmetric_dirichlet(sum_of_logs: float, group_sizes: Array, n_draws: int) ->
     ----------
     sum_of_logs : sum of log proportions over all entries of all draws
     group_sizes : (G,) number of entries of each Dirichlet
-    n_draws : draws of each
+    n_draws : number of draws from each Dirichlet
     """
 
     def slope(log_gamma: float) -> float:

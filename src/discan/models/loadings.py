@@ -27,7 +27,7 @@ class LoadingsPrior:
     gamma : (J,) array
     layout : Layout
     symmetric : bool
-        One value for all words: it is then learnt as one.
+        Gamma is one value for all words, and is learnt as one value.
     """
 
     gamma: Array
@@ -36,7 +36,7 @@ class LoadingsPrior:
 
     @classmethod
     def of(cls, gamma: Any, layout: Layout) -> LoadingsPrior:
-        """Check gamma, a number or one for each word."""
+        """Check gamma, one number or one number per word."""
         given = vector(
             "gamma", gamma, layout.n_words, "columns", "a finite number above 0", np.inf, True
         )
@@ -51,8 +51,8 @@ class LoadingsPrior:
     def normalise(self, matrix: Array, out: Array | None = None) -> Array:
         """Make each column of a non-negative (J, K) matrix sum to one inside each group.
 
-        A group whose column is all zero becomes uniform. The result may be made in ``out``, which
-        can be the matrix itself.
+        A group whose column is all zero becomes uniform. The result may be written to ``out``,
+        which can be the matrix itself.
         """
         groups = self.layout.group_of_word
         totals = self.layout.group_sums(matrix).astype(matrix.dtype)
@@ -63,24 +63,24 @@ class LoadingsPrior:
         return np.where(self._spread(totals) > 0, shares, uniform)
 
     def widen(self, means: Array, order: Literal["C", "F"] = "C") -> Array:
-        """Bring means in single precision to double, where each group's again sum to one.
+        """Convert means from single to double precision, and make each group sum to one again.
 
         Parameters
         ----------
         means : (J, K) array
             None of the sums is zero.
         order : {"C", "F"}
-            Whether the components of a word or the words of a component lie together.
+            Whether the components of a word or the words of a component are adjacent in memory.
         """
         groups, totals = self.layout.group_of_word, self.layout.group_sums(means)
         result = np.empty(means.shape, order=order)
-        for k in range(means.shape[1]):  # one by one, in little room besides the result
+        for k in range(means.shape[1]):  # one column at a time, to save memory
             result[:, k] = means[:, k]
             result[:, k] /= totals[0, k] if len(totals) == 1 else totals[groups, k]
         return result
 
     def _spread(self, totals: Array) -> Array:
-        """One row for each word of what is known by group; a single row if there is one group."""
+        """Repeat rows per group for each word of the group; a single row if there is one group."""
         return totals if len(totals) == 1 else totals[self.layout.group_of_word]
 
     def mean(self, loading_counts: Array) -> Array:
@@ -108,7 +108,7 @@ class LoadingsPrior:
     def resample(
         self, tables: Array, log_beta: Array, prior: tuple[float, float], rng: Generator | Mode
     ) -> LoadingsPrior:
-        """Exact draw of gamma given tables (J,) and sums of log u (G,) (spec 5.3)."""
+        """Exact draw of gamma given tables (J,) and sums of log u (G,) (theory 5.3)."""
         shape, rate = prior
         if self.symmetric:
             rate -= float((self.layout.group_sizes * log_beta).sum())

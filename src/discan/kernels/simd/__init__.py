@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of kernels that are written in LLVM's instructions: SIMD lanes and prefetching."""
+"""Parts of kernels in LLVM's instructions: SIMD and prefetching; a lane is a vector element."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ask for memory before it is needed, and room to work in.
+"""Prefetching and scratch buffers.
 
-Kernels jump from word to word, and a row of a large matrix is seldom in the cache. The words to
-come are known, so their rows can be on the way while the present one is worked on: twice the speed.
-It never changes a result.
+Kernels that jump from word to word are memory-bound: a row of a large matrix is seldom in the
+cache. The next words are known, so their rows are fetched while the current row is used. That
+doubles the speed, and never changes a result.
 """
 
 import math
@@ -20,15 +20,15 @@ __all__ = [
     "work_rows",
 ]  # fmt: skip
 
-_APART = 128  # numbers: more than are worked on at a time
-_LINE = 64  # bytes of a cache line, on every machine we know of
-# From row to row there are this many numbers and any number of times 1024, a page or two: rows are
-# then at least 512 bytes from a whole number of pages apart, in single and in double precision.
+_APART = 128  # elements: more than one vector instruction uses
+_LINE = 64  # bytes of a cache line
+# The width of a row is _BEYOND plus a multiple of _PAGE (one or two pages): the distance of two
+# rows differs from whole pages by at least 512 bytes, in single and in double precision.
 _PAGE, _BEYOND = 1024, 144
 
 
 def _fetching(level):
-    """Make a function that fetches into a cache: 3 is the nearest, 2 the one behind it."""
+    """Make a function that fetches into the first cache (level 3) or the second (level 2)."""
 
     @intrinsic
     def fetch(context, array, offset):
@@ -63,7 +63,7 @@ def prefetch_row(matrix, row):
 
 @part()
 def prefetch_row_behind(matrix, row):
-    """Fetch a row into the second cache, lest it push what is worked on out of the first."""
+    """Fetch a row into the second cache, so that it evicts nothing from the first."""
     width = matrix.shape[1]
     for column in range(0, width, _LINE // matrix.itemsize):
         _prefetch_behind(matrix, row * width + column)
@@ -71,47 +71,47 @@ def prefetch_row_behind(matrix, row):
 
 @kernel()
 def work_rows(n, width, dtype):
-    """Make n + 2 rows to work in, of at least ``width``; the first and the last are not for use.
+    """Allocate n + 2 rows of at least ``width``; the first and the last must not be used.
 
-    A compiled loop that writes to one array and reads from another looks at their addresses: if
-    one begins shortly behind the other it goes number by number, with other roundings. Rows that
-    are far from each other, and from whatever lies beside them, never come to that: small arrays
-    made one by one would, depending on what else the process has in memory.
+    A compiled loop that writes to one array and reads from another compares their addresses. If one
+    begins shortly after the other, the loop takes one element at a time, with different rounding.
+    That never happens with rows that are far from each other and from neighbouring memory. It would
+    happen with small arrays allocated one by one, depending on what else is in memory.
 
-    Nor are rows nearly a whole number of pages apart: a processor that reads one shortly behind
-    where it wrote another would take them for the same, and wait.
+    The distance of two rows is also not nearly a whole number of pages: a processor that reads from
+    one row shortly after it wrote to the same place of another page waits for the write.
     """
-    room = max(width, _APART)
-    return np.empty((n + 2, room + (_BEYOND - room) % _PAGE), dtype)
+    least = max(width, _APART)
+    return np.empty((n + 2, least + (_BEYOND - least) % _PAGE), dtype)
 
 
 @part()
 def copy(source, n, out):
-    """Copy the first n numbers: compiled in a fraction of the time of a slice."""
+    """Copy the first n elements; faster to compile than a slice."""
     for m in range(n):
         out[m] = source[m]
 
 
 @part()
 def fill(out, value):
-    """Set all numbers to the same: again, faster to compile than a slice."""
+    """Set all elements to one value; faster to compile than a slice."""
     for m in range(out.shape[0]):
         out[m] = value
 
 
 def aligned(shape, dtype):
-    """Make zeros that begin with a cache line: sixteen numbers across two are read slower."""
+    """Allocate zeros from the start of a cache line: vectors across two lines are read slower."""
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-    room = np.zeros(n_bytes + _LINE, dtype=np.uint8)
-    first = -room.ctypes.data % _LINE
-    return room[first : first + n_bytes].view(dtype).reshape(shape)
+    raw = np.zeros(n_bytes + _LINE, dtype=np.uint8)
+    first = -raw.ctypes.data % _LINE
+    return raw[first : first + n_bytes].view(dtype).reshape(shape)
 
 
 def copy_tail(matrix, n_lanes):
-    """Copy the end of a matrix, with room behind it, and say where in its flat elements it begins.
+    """Copy the end of a matrix and pad it; return also where in the flat elements the copy begins.
 
-    Rows that are read so many numbers at a time are read beyond their end: of the last ones, from
-    here.
+    Vectors of ``n_lanes`` elements reach beyond the end of a row. The last rows are read from this
+    copy instead.
     """
     flat = matrix.reshape(-1)
     width = -(-matrix.shape[1] // n_lanes) * n_lanes

@@ -3,18 +3,19 @@
 
 import numpy as np
 
-from .common import document_weight, each_token, log_factor
-from .streams import START, SWEEP, Stream
+from .documents import each_token
+from .gibbs import log_factor
+from .random import START, SWEEP, Stream
 
-__all__ = ["assign", "collapsed_sweep", "count_tokens", "document_counts"]
+__all__ = ["assign", "count_tokens", "document_counts", "document_weight", "sweep"]
 
 
-def collapsed_sweep(
+def sweep(
     indptr, words, counts, levels, shape, rate, present,
     group_of_word, gamma, gamma_totals, totals, loading_counts, assignments,
     seed, cycle, first_document,
 ):  # fmt: skip
-    """Redraw the component of every token given all others (spec 4.6).
+    """Redraw the component of every token given all others (theory 4.6).
 
     Returns loading counts (J, K), totals (G, K), assignments and the log factor (I,).
     """
@@ -60,3 +61,8 @@ def document_counts(indptr, counts, assignments, n_components):
     result = np.zeros((len(indptr) - 1, n_components), dtype=np.int64)
     np.add.at(result, (documents, assignments), 1)
     return result
+
+
+def document_weight(c, shape, rate, present):
+    """Weight of one more token on each component, scores integrated out."""
+    return (c + shape) / rate * np.where(c == 0, present, 1.0)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Twins for one document at a time under fixed loadings."""
 
-import itertools
 import math
 
 import numpy as np
 
-from .common import document_weight, each_document, log_factor
-from .streams import EVIDENCE, FOLD_IN, WORD, Stream
+from .collapsed import document_weight
+from .documents import each_document
+from .gibbs import log_factor
+from .random import EVIDENCE, FOLD_IN, WORD, Stream
 
-__all__ = ["chib", "enumerate_counts", "fold_in"]
+__all__ = ["chib", "fold_in"]
 
 
 def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_in, work, seed):
@@ -31,10 +32,10 @@ def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_
 
 
 def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, seed):
-    """Estimate log p of each document (I,), up to the model's constant (spec 6.1).
+    """Estimate log p of each document (I,), up to the model's constant (theory 6.1).
 
-    p(x, z*) over the mean probability that a sweep from z writes z*, along a chain of states z that
-    runs both ways from a backward sweep of z*.
+    p(x, z*) is divided by the mean probability that a sweep from z draws z*, over a chain of states
+    z that extends in both directions from a backward sweep of z*.
     """
     result = np.full(len(indptr) - 1, -np.inf)
     for i, w, n in each_document(indptr, words, counts):
@@ -65,30 +66,11 @@ def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, se
     return result
 
 
-def enumerate_counts(indptr, words, counts, levels, shape, rate, present, loadings):
-    """Exact log p (I,), E[c] (I, K) and P(c = 0) (I, K) by summing over all assignments."""
-    n_documents, n_components = len(indptr) - 1, loadings.shape[1]
-    log_probability = np.zeros(n_documents)
-    means, empty = np.zeros((2, n_documents, n_components))
-    for i, w, n in each_document(indptr, words, counts):
-        known = loadings[w].any(axis=1)
-        tokens = np.repeat(w[known], n[known].astype(int))
-        ways = np.array(list(itertools.product(range(n_components), repeat=len(tokens))), dtype=int)
-        c = (ways[:, :, None] == np.arange(n_components)).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            logs = np.log(loadings[tokens, ways]).sum(axis=1)
-        logs = logs + log_factor(c, shape[levels[i]], rate[levels[i]], present[levels[i]])
-        log_probability[i] = np.logaddexp.reduce(logs) if known.all() else -np.inf
-        shares = np.exp(logs - np.logaddexp.reduce(logs))
-        means[i], empty[i] = shares @ c, shares @ (c == 0)
-    return log_probability, means, empty
-
-
 class _Document:
     """The tokens of one document, their components and the conditionals of a Gibbs sampler."""
 
     def __init__(self, stream, words, counts, shape, rate, present, loadings):
-        """Place the tokens one after the other, each given those before it."""
+        """Draw a component for each token given those before it."""
         possible = (loadings[words] > 0).any(axis=1)
         self.impossible = not possible.all()
         self.stream, self.table = stream, (shape, rate, present)
@@ -123,7 +105,7 @@ class _Document:
         return conditionals
 
     def climb(self):
-        """Put every token where it is most probable; false when none moved."""
+        """Move every token to its most probable component; return whether any token moved."""
         before = self.z.copy()
         for t in range(self.n_tokens):
             self.c[self.z[t]] -= 1
@@ -131,7 +113,7 @@ class _Document:
         return (before != self.z).any()
 
     def log_transition(self, goal):
-        """Log probability that a forward sweep writes ``goal``; the state is left as it is."""
+        """Log probability that a forward sweep draws ``goal``; the state does not change."""
         z, result = self.z, 0.0
         self.set(z)
         for t in range(self.n_tokens):

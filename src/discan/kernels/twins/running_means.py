@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Twins of the sums over draws."""
+"""Twins of the averages over draws."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
 
 def union_sizes(component_counts, indptr, components):
-    """Offsets (n + 1,) of the entries once the components of a draw have joined the others."""
+    """Offsets (n + 1,) of the entries once the components of a draw are added."""
     used = _entries(indptr, components, component_counts.shape) | (component_counts > 0)
     return np.concatenate(([0], np.cumsum(used.sum(axis=1))))
 
@@ -47,13 +47,13 @@ def add_counts(
 def average_loadings(
     loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, mean, variance
 ):
-    """Add a draw to running means and variances of the loadings; both are returned."""
+    """Add a draw to running means and variances of the loadings; return both."""
     t = (gamma_totals[:, None] + totals)[group_of_word]
     x = (gamma[:, None] + loading_counts) / t
     new = mean + (x - mean) / n_draws
     square = (x - mean) * (x - new) + x * (1.0 - x) / (t + 1.0)
-    spread = variance + (square - variance) / n_draws
-    return new.astype(mean.dtype), spread.astype(variance.dtype)
+    average = variance + (square - variance) / n_draws
+    return new.astype(mean.dtype), average.astype(variance.dtype)
 
 
 def average_used(
@@ -75,7 +75,7 @@ def average_used(
 
 
 def _entries(indptr, components, shape):
-    """Where there are entries, as a dense mask."""
+    """Dense mask of the entries."""
     mask = np.zeros(shape, dtype=bool)
     mask[np.repeat(np.arange(shape[0]), np.diff(indptr)), components] = True
     return mask

@@ -3,17 +3,18 @@
 
 import numpy as np
 import pytest
-from kernels.test_reference import SIZES, close, make_block
+from kernels.blocks import SIZES, all_close, close, make_block
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import digamma
 
-from discan.kernels import cvb0, twins
+from discan.kernels import cvb0
+from discan.kernels.twins import cvb0 as twins
 
 STRIDES = pytest.mark.parametrize("stride", [1.0, 1.7])
 
 
 def inverse_totals(block, K, dtype=np.float64):
-    """1 / N_gk of a small corpus: a token is a large part of it."""
+    """1 / N_gk of a small corpus, where one token matters."""
     totals = np.random.default_rng(1).uniform(0.0, 6.0, (len(block.gamma_totals), K))
     return (1 / (block.gamma_totals[:, None] + totals)).astype(dtype)
 
@@ -47,9 +48,8 @@ def test_expect_others(K, dtype, n_inner, stride, new):
     options = (stride, n_inner, 1e-9)
     got, before = run(block, block.loadings, inverse, *options)
     twin = twins.expect_others(*arguments(block, block.loadings, inverse), before, *options)
-    for mine, theirs in zip(got, twin, strict=True):
-        close(mine, theirs)
-    # every count is given out, and a document without words goes back to its prior
+    all_close(got, twin)
+    # all counts are assigned, and a document without words has its prior scores
     indptr, words, counts = block.head
     total = np.bincount(words[4:], weights=counts[4:], minlength=block.n_words)
     close(got[1].sum(axis=1), total)
@@ -61,7 +61,7 @@ def test_expect_others(K, dtype, n_inner, stride, new):
 @SIZES
 @STRIDES
 def test_in_single_precision(K, stride):
-    """Sums of a few dozen terms: single precision is 6e-8 a term."""
+    """Sums of a few dozen terms: single precision has an error of 6e-8 per term."""
     block = make_block(K)
     loadings, inverse = block.loadings.astype(np.float32), inverse_totals(block, K, np.float32)
     got, before = run(block, loadings, inverse, stride, 2, 0.0)
@@ -70,8 +70,7 @@ def test_in_single_precision(K, stride):
         *arguments(block, loadings.astype(float), inverse.astype(float)), before.astype(float),
         stride, 2, 0.0,
     )  # fmt: skip
-    for mine, theirs in zip(got, twin, strict=True):
-        assert_allclose(mine, theirs, rtol=2e-5, atol=1e-5)
+    all_close(got, twin, rtol=2e-5, atol=1e-5)
 
 
 @SIZES
@@ -81,14 +80,13 @@ def test_it_stops_when_converged_and_counts_only_if_asked(K):
     options = (1.0, 500, 1e-6)
     got, before = run(block, block.loadings, inverse, *options)
     twin = twins.expect_others(*arguments(block, block.loadings, inverse), before, *options)
-    for mine, theirs in zip(got, twin, strict=True):
-        close(mine, theirs)
+    all_close(got, twin)
     without, _ = run(block, block.loadings, inverse, *options, collect=False)
     close(without[0], got[0])
     assert not without[1].any()
 
 
-def test_an_impossible_word_is_said_to_be():
+def test_an_impossible_word_gives_minus_infinity():
     block = make_block(3)
     word = block.head[1][block.head[0][1]]
     loadings = block.loadings.copy()
@@ -129,7 +127,7 @@ def test_tables_of_expected_counts():
     cvb0.count_tables(counts, levels, concentration, got)
     twin = twins.count_tables(counts, levels, concentration)
     assert_allclose(got, twin, rtol=1e-9, atol=1e-99)
-    # a rare token opens a table if it is there; of many tokens the mean tells
+    # a rare token has one table if it occurs; for many tokens the formula of the mean holds
     assert_allclose(got[0, :3], counts[0, :3], rtol=1e-4, atol=1e-99)
     a, c = concentration[0, 2], counts[1, 2]
     assert_allclose(got[1, 2], a * (digamma(c + a) - digamma(a)), rtol=1e-12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random streams on Python's whole numbers, and the draws made from them."""
+"""Twins of the random streams, on Python's integers, and of the draws made from them."""
 
 import math
 from functools import cache
@@ -7,21 +7,13 @@ from functools import cache
 import numpy as np
 
 __all__ = [
-    "AUGMENT",
-    "EVIDENCE",
-    "FOLD_IN",
-    "LOADINGS",
-    "POOL",
-    "START",
-    "SWEEP",
-    "WORD",
-    "Stream",
+    "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "POOL", "START", "SWEEP", "WORD", "Stream",
     "exp_or_zero",
-]
+]  # fmt: skip
 
 SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = range(1, 8)
 
-WORD = 2**64 - 1
+WORD = 2**64 - 1  # mask of 64 bits
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
@@ -33,10 +25,10 @@ def _mix(value):
 
 
 class Stream:
-    """The random numbers of one (seed, purpose, cycle, unit), on Python's whole numbers."""
+    """The random numbers of one (seed, purpose, cycle, unit)."""
 
     def __init__(self, seed, purpose, cycle, unit):
-        """Start at a position, with an odd increment, that are hashes of the name."""
+        """Hash the arguments to a position and an odd increment."""
         key = _mix(int(seed) + _GOLDEN)
         key = _mix(key ^ (int(purpose) * _MIX_1))
         key = _mix(key + int(cycle) * _GOLDEN)
@@ -52,7 +44,7 @@ class Stream:
         return ((_mix(self.position) >> 12) + 0.5) / 2**52
 
     def uniforms(self, n):
-        """Draw n of them."""
+        """Draw n uniform numbers."""
         return [self.uniform() for _ in range(n)]
 
     def normal(self):
@@ -78,7 +70,7 @@ class Stream:
             if -2 * math.log(self.uniform()) > x * x:
                 return edge + x
 
-    def log_gamma(self, shape):
+    def log_gamma_draw(self, shape):
         """Draw log G(shape)."""
         if shape < 1:
             return self._log_gamma_below_one(shape, self._place(shape))
@@ -101,7 +93,7 @@ class Stream:
         return logs
 
     def gammas(self, shapes):
-        """Draw G(shape) for a row of shapes; what would be denormal is zero."""
+        """Draw G(shape) for a row of shapes; denormal numbers are set to zero."""
         return exp_or_zero(self.log_gammas(shapes))
 
     def _place(self, shape):
@@ -136,7 +128,7 @@ class Stream:
 
     def log_beta(self, a, b):
         """Draw the logarithm of a Beta(a, b) variable from two gammas."""
-        x, y = self.log_gamma(a), self.log_gamma(b)
+        x, y = self.log_gamma_draw(a), self.log_gamma_draw(b)
         return x - np.logaddexp(x, y)
 
     def binomial(self, n, p):
@@ -161,8 +153,8 @@ class Stream:
 
     def _binomial_by_rejection(self, n, p):
         """Accept k with probability proportional to p(k) / envelope (Hormann, 1993)."""
-        spread = math.sqrt(n * p * (1 - p))
-        b = 1.15 + 2.53 * spread
+        deviation = math.sqrt(n * p * (1 - p))
+        b = 1.15 + 2.53 * deviation
         a = -0.0873 + 0.0248 * b + 0.01 * p
         mode = math.floor((n + 1) * p)
 
@@ -177,12 +169,12 @@ class Stream:
                 continue
             if us >= 0.07 and v <= 0.92 - 4.2 / b:
                 return k
-            height = v * (2.83 + 5.1 / b) * spread / (a / (us * us) + b)
+            height = v * (2.83 + 5.1 / b) * deviation / (a / (us * us) + b)
             if math.log(height) <= log_mass(k) - log_mass(mode):
                 return k
 
     def multinomial(self, n, weights, total):
-        """Draw how n falls over ``weights`` (K,), by conditional binomials."""
+        """Draw Multinomial(n, weights / total) by conditional binomials; ``weights`` is (K,)."""
         draws = np.zeros(len(weights), dtype=np.int64)
         left = total
         for k, weight in enumerate(weights):
@@ -194,7 +186,7 @@ class Stream:
                 draws[k] = self.binomial(n, weight / left)
             n -= int(draws[k])
             left -= weight
-        draws[np.argmax(weights)] += n  # only if rounding ran out of weight
+        draws[np.argmax(weights)] += n  # not 0 only if rounding used up the weight
         return draws
 
     def tables(self, n, concentration):
@@ -224,5 +216,5 @@ def _ziggurat():
 
 
 def exp_or_zero(logs):
-    """Exponentials to the last bit; zero where they would be denormal."""
+    """Exponentials, exact to the last bit; zero where they would be denormal."""
     return np.array([math.exp(x) if x > -708 else 0.0 for x in logs])

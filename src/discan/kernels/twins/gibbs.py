@@ -1,36 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Twins of direct Gibbs sampling, of the auxiliary draws, and of the samplers' objective."""
+"""Twins of direct Gibbs sampling and of the auxiliary draws."""
 
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
-from .common import each_document, log_factor, log_rising
-from .streams import AUGMENT, LOADINGS, POOL, START, SWEEP, Stream, exp_or_zero
+from .documents import each_document
+from .random import AUGMENT, LOADINGS, POOL, START, SWEEP, Stream, exp_or_zero
 
 __all__ = [
     "FEW_LEVELS",
-    "MANY",
-    "TINY",
     "augment_loadings",
     "augment_scores",
     "draw_loadings",
     "draw_log_loadings",
-    "gibbs_split",
-    "gibbs_sweep",
-    "log_loadings",
+    "log_factor",
+    "split",
+    "sweep",
 ]
 
-TINY = 1e-300  # of products of a loading and a score
-FEW_LEVELS = 16  # of exposure: up to so many, scores are drawn by level and not by document
-MANY = 2  # a count above so many times K is split by binomials, not token by token
+FEW_LEVELS = 16  # up to this many exposure levels, scores are drawn per level, not per document
+_TINY = 1e-300  # sums of products of loadings and scores below this are computed in logs
+_MANY = 2  # a count above this times K is split by binomials, not token by token
 
 
-def gibbs_sweep(
+def sweep(
     indptr, words, counts, levels, shape, rate, present, loadings, component_counts,
     seed, cycle, first_document,
 ):  # fmt: skip
-    """Draw the scores given counts, then the split of each count (spec 4.5).
+    """Draw the scores given counts, then the split of each count (theory 4.5).
 
     Returns component_counts and scores (I, K), loading counts (J, K), log fit and log factor (I,).
     """
@@ -55,41 +54,22 @@ def gibbs_sweep(
     return new_counts, scores, loading_counts, log_fit, log_factor(new_counts, *table)
 
 
-def gibbs_split(indptr, words, counts, loadings, scores, seed, first_document):
+def split(indptr, words, counts, loadings, scores, seed, first_document):
     """Split every count by given loadings and scores; return counts (I, K) and (J, K)."""
     component_counts = np.zeros(scores.shape, dtype=np.int64)
     loading_counts = np.zeros(loadings.shape, dtype=np.int64)
     for i, w, n in each_document(indptr, words, counts):
         stream = Stream(seed, START, 0, first_document + i)
         for j, count in zip(w, n, strict=True):
-            log_score = np.log(np.where(scores[i] > 0, scores[i], TINY))
+            log_score = np.log(np.where(scores[i] > 0, scores[i], _TINY))
             draws, _ = _split(stream, count, loadings[j], scores[i], log_score)
             component_counts[i] += draws
             loading_counts[j] += draws
     return component_counts, loading_counts
 
 
-def _split(stream, count, row, scores, log_score):
-    """Split one count over components in proportion to theta_jk l_k; return also log sum_k."""
-    row, top = row.astype(float), 0.0
-    weights = row * scores
-    if not TINY < weights.sum() < np.inf:
-        logits = np.log(np.maximum(row, TINY)) + log_score
-        top = logits.max()
-        weights = np.exp(logits - top)
-    total = np.cumsum(weights)[-1]  # left to right
-    if count > MANY * len(row):
-        draws = stream.multinomial(int(count), weights, total)
-    else:
-        components = np.arange(len(row))
-        by_lanes = np.lexsort((components, components % 8))
-        tokens = [by_lanes[stream.choose(weights[by_lanes], total)] for _ in range(count)]
-        draws = np.bincount(tokens, minlength=len(row)).astype(np.int64)
-    return draws, math.log(total) + top
-
-
 def draw_loadings(loading_counts, gamma, group_of_word, seed, cycle):
-    """Draw Gamma(gamma_j + n_jk, 1), (J, K); give also the largest of each group, (G, K)."""
+    """Draw Gamma(gamma_j + n_jk, 1), (J, K); return also the largest of each group, (G, K)."""
     logs = draw_log_loadings(loading_counts, gamma, seed, cycle)
     draws = np.array([exp_or_zero(row) for row in logs])
     groups = range(group_of_word.max() + 1)
@@ -104,7 +84,7 @@ def draw_log_loadings(loading_counts, gamma, seed, cycle):
 
 
 def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, first_document):
-    """Draw presence, tables, scores and log u of every document (spec 5.3).
+    """Draw presence, tables, scores and log u of every document (theory 5.3).
 
     Returns sums of tables (K,), presences (T, K) by level, scores (K,) and log u (1,).
     """
@@ -127,12 +107,12 @@ def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, 
             if len(shape) <= FEW_LEVELS:
                 pool[level, k] += c[k] + a
             else:
-                scores[k] += math.exp(stream.log_gamma(c[k] + a)) / rate[level, k]
+                scores[k] += math.exp(stream.log_gamma_draw(c[k] + a)) / rate[level, k]
         if c.sum() > 0:
             log_beta += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
     stream = Stream(seed, POOL, cycle, first_document)
     for level, k in zip(*np.nonzero(pool), strict=True):  # sums of scores of equal rate
-        scores[k] += math.exp(stream.log_gamma(pool[level, k])) / rate[level, k]
+        scores[k] += math.exp(stream.log_gamma_draw(pool[level, k])) / rate[level, k]
     return tables, active, scores, log_beta
 
 
@@ -149,7 +129,27 @@ def augment_loadings(loading_counts, totals, gamma, gamma_totals, seed, cycle):
     return tables, log_beta
 
 
-def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
-    """Sum of log D_gk: the words given their components, loadings integrated out (spec 2.4)."""
-    cells = log_rising(gamma[:, None], loading_counts)
-    return cells.sum() - log_rising(gamma_totals[:, None], group_totals).sum()
+def log_factor(component_counts, shape, rate, present):
+    """Log F(c) up to the model's constant, for counts (..., K)."""
+    a = component_counts + shape
+    terms = gammaln(a) - a * np.log(rate)
+    return (terms - np.where(component_counts == 0, np.log(present), 0.0)).sum(axis=-1)
+
+
+def _split(stream, count, row, scores, log_score):
+    """Split one count over components in proportion to theta_jk l_k; return also log sum_k."""
+    row, top = row.astype(float), 0.0
+    weights = row * scores
+    if not _TINY < weights.sum() < np.inf:
+        logits = np.log(np.maximum(row, _TINY)) + log_score
+        top = logits.max()
+        weights = np.exp(logits - top)
+    total = np.cumsum(weights)[-1]  # left to right
+    if count > _MANY * len(row):
+        draws = stream.multinomial(int(count), weights, total)
+    else:
+        components = np.arange(len(row))
+        by_lanes = np.lexsort((components, components % 8))
+        tokens = [by_lanes[stream.choose(weights[by_lanes], total)] for _ in range(count)]
+        draws = np.bincount(tokens, minlength=len(row)).astype(np.int64)
+    return draws, math.log(total) + top

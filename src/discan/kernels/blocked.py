@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collapsed Gibbs with the word counts held still: documents are independent of each other.
+"""Blocked collapsed Gibbs sampling: word counts are fixed, so documents are independent.
 
-What the blocks of a round read does not change while they are worked on. Each lists its moves,
-which are applied when all are done: the draws are the same on any number of threads.
+The arrays that the blocks of a round read do not change during the round. Each block lists its
+moves, which are applied after the round: the draws are the same on any number of threads.
 
-The weight of component k for a token of word j is d_k (gamma_j + n_jk) / N_k, where d_k is what the
-document's other tokens say of k. Either all n_jk are read, a row of counts, or those that are not
-zero, a list that was made before the round: most words have tokens in few of many components.
+The weight of component k for a token of word j is d_k (gamma_j + n_jk) / N_k, where d_k is the
+weight of k given the document's other tokens. A sweep reads either all n_jk, a row of counts, or
+the n_jk that are not zero, a list made before the round: most words have tokens in few components.
 
-A draw takes longer to be known than to be made, because each part of it waits for the one before.
-So two documents are worked on in turn, in two slots, and the processor makes the next draw of one
-while it waits for that of the other. It can do so only while nothing is written to a place that it
-does not know yet: the two weights that a draw changes are put in during the next draw of the slot.
-And it looks no farther than some hundred instructions, so a draw should have few: words and random
-numbers are laid out beforehand, and what goes from draw to draw is kept in registers.
+A draw has a long latency, because each of its instructions needs the result of the one before. So
+two documents, in two slots, take turns, and the processor computes the next draw of one document
+while it waits for that of the other. It can do so only if no store has an address that is not known
+yet: the two weights that a draw changes are stored during the next draw of the slot. A processor
+looks ahead by some hundred instructions, so a draw should have few: words and random numbers are
+prepared beforehand, and the values that one draw passes to the next stay in registers.
 """
 
 import math
@@ -24,37 +24,38 @@ from scipy.special import gammaln
 
 from .compile import REORDER, kernel, part
 from .random import SWEEP, open_stream, to_uniform
-from .simd.lanes import LANES, count_at, draw_component, draw_listed, high_start
-from .simd.listing import list_used
 from .simd.memory import aligned, copy_tail, prefetch
+from .simd.nonzeros import list_nonzeros
+from .simd.weighted_draws import LANES, count_at, draw_component, draw_listed, high_start
 
 __all__ = [
-    "frozen_sweep",
     "index_words",
-    "listed_sweep",
     "move_counts",
     "move_totals",
     "round_tables",
+    "sweep_by_lists",
+    "sweep_by_rows",
 ]
 
-# What a slot remembers: its document; where its tokens begin and end, and the next; the two
-# components whose weights have changed; where its level begins in the tables of the scores; the
-# group of words that its spread is of.
+# Columns of a slot: its document; its first token, the end of its tokens and its next token; the
+# two components whose weights have changed; where its level begins in the arrays of the score
+# table; the group of words of its sum of d_k / N_k.
 _DOCUMENT, _START, _END, _TOKEN, _LOST, _GAINED, _LEVEL, _GROUP = range(8)
 
-_AHEAD = 8  # tokens from the one at hand to the one whose counts are fetched
-_MOVES, _MOVES_AHEAD = 512, 8  # moves that are looked at together; from one to the one fetched
-_NUMBERS_A_LINE = 32  # of 16 bits in a cache line
-_CHUNK = 64  # components are summed in runs of this many
-_SMALL, _LARGE = 1e-150, 1e150  # a product within these takes another factor
+_AHEAD = 8  # tokens between the current one and the one whose counts are prefetched
+_MOVES, _MOVES_AHEAD = 512, 8  # moves that are selected together; distance of the prefetched one
+_COUNTS_PER_LINE = 32  # of 16 bits in a cache line
+_CHUNK = 64  # components that are summed together
+_SMALL, _LARGE = 1e-150, 1e150  # a product between these can take another factor
 
 
 def round_tables(shape, rate, present, gamma_totals, totals, loading_counts):
-    """Work out what all blocks of a round read, in single precision where draws go by it.
+    """Prepare the arrays that all blocks of a round read; those for draws in single precision.
 
-    Weights are d_k = (c_k + shape) scale, or empty if c_k = 0: (T K,) each. Norms are 1 / N_k,
-    1 / (N_k - 1) and N_k, (G width,), zeros beyond K. Then log F(0) of each level, (T,), up to the
-    model's constant; the counts in two halves, and what is read beyond the last of them.
+    The weights d_k = (c_k + shape) scale, or empty if c_k = 0, are given by shape, scale and empty,
+    (T K,) each. Norms are 1 / N_k, 1 / (N_k - 1) and N_k, (G width,) each, zeros beyond K. Then
+    follow log F(0) of each level, (T,), up to the model's constant; the counts in two halves; and
+    the tail that is read beyond the last row of counts.
     """
     n_groups, n_components = totals.shape
     width = -(-n_components // LANES) * LANES
@@ -71,16 +72,16 @@ def round_tables(shape, rate, present, gamma_totals, totals, loading_counts):
 
 
 def _halves(loading_counts, width):
-    """Split counts into what 16 bits hold and the rest, which few words have.
+    """Split counts into their lowest 16 bits and their high parts, which few words have.
 
-    So half as many bytes are read. Words without a rest share a row of zeros.
+    So half as many bytes are read. Words without high parts use the same row of zeros.
 
     Returns
     -------
     low : (J, K) array of uint16
     highs : (n width,) array of float32, or None if the counts have 16 bits
     high_first : (J,) array of uint32, or None
-        Where the rest of each word's counts begins.
+        Where the high parts of each word's counts begin.
     """
     if loading_counts.itemsize <= 2:
         return loading_counts, None, None
@@ -92,80 +93,81 @@ def _halves(loading_counts, width):
     return loading_counts.astype(np.uint16), highs.reshape(-1), high_first
 
 
-def frozen_sweep(*arguments: Any, given: Any = None) -> int:
-    """Redraw the component of every token of a block; the number of moves is returned.
+def sweep_by_rows(*arguments: Any, given: Any = None) -> int:
+    """Redraw the component of every token of a block; return the number of moves.
 
-    Same as twins.frozen_sweep. Token (i, j) goes to k with probability proportional to
+    Same as twins.blocked.sweep_by_rows (theory 4.6). Token (i, j) gets k with probability
+    proportional to
 
         (c_k + shape_k) / rate_k * [present_k if c_k = 0] * (gamma_j + n_jk) / (Gamma_g + n_gk),
 
-    all counts without the token, n_jk and n_gk otherwise as they were. ``given`` are the
-    ``round_tables``, if they are at hand.
+    where all counts are without the token, and n_jk and n_gk otherwise as before the round.
+    ``given`` are the ``round_tables``, if they were already computed.
     """
     return _prepared(by_rows, *arguments, given=given)
 
 
-def listed_sweep(*arguments: Any, given: Any = None) -> int:
-    """Redraw every token as ``frozen_sweep`` does, by lists of the words' components.
+def sweep_by_lists(*arguments: Any, given: Any = None) -> int:
+    """Redraw every token as ``sweep_by_rows`` does, from lists of the words' components.
 
-    Same as twins.listed_sweep. With the lists that ``index_words`` makes, d_k n_jk / N_k is
-    summed over the list of the word, and gamma_j d_k / N_k over all components, a sum that is kept
-    in step.
+    Same as twins.blocked.sweep_by_lists. With the lists of ``index_words``, d_k n_jk / N_k is
+    summed over the list of the word. The sum of gamma_j d_k / N_k over all components is updated
+    with every move.
     """
     return _prepared(by_lists, *arguments, given=given)
 
 
 def _prepared(
     sweep, indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
-    totals, loading_counts, list_first, list_length, list_components, list_shares, assignments,
+    totals, loading_counts, list_first, list_length, list_components, list_fractions, assignments,
     *others, given,
 ):  # fmt: skip
-    """Make the tables and the room to work in: NumPy has no need to compile what makes arrays."""
+    """Compute the tables and allocate buffers in NumPy, where no allocation is compiled."""
     if given is None:
         given = round_tables(shape, rate, present, gamma_totals, totals, loading_counts)
     n_tokens, n_components = len(assignments), shape.shape[1]
     floats = aligned((4, -(-n_components // LANES) * LANES), np.float32)
-    room = (
+    buffers = (
         np.empty(len(indptr), dtype=np.int64),  # the first token of each document
-        np.empty(n_tokens + _AHEAD, dtype=np.int32),  # words of tokens, with room to look ahead
+        np.empty(n_tokens + _AHEAD, dtype=np.int32),  # words of tokens, and padding to look ahead
         np.empty(n_tokens, dtype=np.float32),  # uniform numbers
         floats[:2],  # d_k of the document in each slot
-        np.zeros((2, 2), dtype=np.float32),  # weights that are not yet put in
+        np.zeros((2, 2), dtype=np.float32),  # weights that are not yet stored
         np.zeros(2),  # sums of d_k / N_k
         floats[2:],  # running sums of a draw
-        np.zeros((2, _GROUP + 1), dtype=np.int64),  # what slots remember
-        np.zeros(n_components, dtype=np.int32),  # tokens held by each component, for a moment
+        np.zeros((2, _GROUP + 1), dtype=np.int64),  # the slots
+        np.zeros(n_components, dtype=np.int32),  # tokens of each component, for one document
         np.empty(2, dtype=np.uint64),  # a stream
     )
     return sweep(
         indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, given,
-        list_first, list_length, list_components, list_shares, assignments, *others, room,
+        list_first, list_length, list_components, list_fractions, assignments, *others, buffers,
     )  # fmt: skip
 
 
 def _sweep(listed):
-    """Make one of two kernels, by lists or by rows; what is not for it is left out."""
+    """Compile one of two kernels, by lists or by rows, without the code of the other."""
 
     @kernel(fastmath=REORDER)
     def sweep(
         indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, tables,
-        list_first, list_length, list_components, list_shares, assignments, out_moved_words,
-        out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document, room,
+        list_first, list_length, list_components, list_fractions, assignments, out_moved_words,
+        out_moved_from, out_moved_to, out_log_factor, seed, cycle, first_document, buffers,
     ):  # fmt: skip
         (
             shapes, scales, empties, inverse, without, norm, nothing, flat, highs, high_first, tail,
             tail_start,
         ) = tables  # fmt: skip
-        first_token, token_words, at, weight, late, spread, ends, slots, held, stream = room
+        first_token, token_words, at, weight, late, rest_sums, ends, slots, held, stream = buffers
         _spell_out(indptr, words, counts, first_token, token_words)
         slots[0, _DOCUMENT] = slots[1, _DOCUMENT] = -1
         given = (
             token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
             without, norm, held.shape[0], flat, highs, high_first, tail, tail_start, list_first,
-            list_length, list_components, list_shares, weight, ends, out_moved_words,
+            list_length, list_components, list_fractions, weight, ends, out_moved_words,
             out_moved_from, out_moved_to,
         )  # fmt: skip
-        # not literals, for each of which what is called would be compiled anew
+        # not literals: functions are compiled again for each literal argument
         one, other = np.int64(0), np.int64(1)
         next_document, n_moved = np.int64(0), np.int64(0)
         while True:
@@ -190,18 +192,18 @@ def _sweep(listed):
             if n_first + n_second == 0:
                 return n_moved
             n_both = n_first if n_first < n_second else n_second
-            first, second = _take(one, slots, late, spread), _take(other, slots, late, spread)
+            first, second = _take(one, slots, late, rest_sums), _take(other, slots, late, rest_sums)
             for _ in range(n_both):
                 first, n_moved = _redraw(listed, one, first, n_moved, given)
                 second, n_moved = _redraw(listed, other, second, n_moved, given)
-            _put(one, first, slots, late, spread)
-            _put(other, second, slots, late, spread)
-            if n_both == 0:  # the last document is alone
+            _put(one, first, slots, late, rest_sums)
+            _put(other, second, slots, late, rest_sums)
+            if n_both == 0:  # one document is left
                 s = np.int64(n_first == 0)
-                alone = _take(s, slots, late, spread)
+                alone = _take(s, slots, late, rest_sums)
                 for _ in range(n_first + n_second):
                     alone, n_moved = _redraw(listed, s, alone, n_moved, given)
-                _put(s, alone, slots, late, spread)
+                _put(s, alone, slots, late, rest_sums)
 
     return sweep
 
@@ -210,34 +212,35 @@ def _sweep(listed):
 
 
 @part()
-def _take(s, slots, late, spread):
-    """Take from a slot what changes from token to token; it is in registers then."""
+def _take(s, slots, late, rest_sums):
+    """Load from a slot the values that change from token to token, into registers."""
     return (
         np.uint64(slots[s, _TOKEN]), np.uint64(slots[s, _LOST]), np.uint64(slots[s, _GAINED]),
-        late[s, 0], late[s, 1], np.uint64(slots[s, _LEVEL]), slots[s, _GROUP], spread[s],
+        late[s, 0], late[s, 1], np.uint64(slots[s, _LEVEL]), slots[s, _GROUP], rest_sums[s],
     )  # fmt: skip
 
 
 @part()
-def _put(s, state, slots, late, spread):
-    """Put it back."""
-    token, lost, gained, late[s, 0], late[s, 1], _, slots[s, _GROUP], spread[s] = state
+def _put(s, state, slots, late, rest_sums):
+    """Store the values of ``_take``."""
+    token, lost, gained, late[s, 0], late[s, 1], _, slots[s, _GROUP], rest_sums[s] = state
     slots[s, _TOKEN], slots[s, _LOST], slots[s, _GAINED] = token, lost, gained
 
 
 @part(fastmath=REORDER)
 def _redraw(listed, s, state, n_moved, given):
-    """Redraw the next token of a slot; return what to know for the one after, and the moves.
+    """Redraw the next token of a slot; return the new values of ``_take`` and the number of moves.
 
-    Indices are unsigned: whether one is negative is asked at every use, and costs a tenth.
+    Indices are unsigned: a signed index is tested for being negative at every use, which takes a
+    tenth of the time.
     """
     (
         token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
         without, norm, n_components, flat, highs, high_first, tail, tail_start, list_first,
-        list_length, list_components, list_shares, weight, ends, out_moved_words, out_moved_from,
+        list_length, list_components, list_fractions, weight, ends, out_moved_words, out_moved_from,
         out_moved_to,
     ) = given  # fmt: skip
-    x, lost, gained, late_lost, late_gained, of_level, group, spread = state
+    x, lost, gained, late_lost, late_gained, of_level, group, rest_sum = state
     late, late_weights = (lost, gained), (late_lost, late_gained)
     width = weight.shape[1]
     j, ahead = np.uint64(token_words[x]), np.uint64(token_words[x + np.uint64(_AHEAD)])
@@ -255,16 +258,16 @@ def _redraw(listed, s, state, n_moved, given):
     if listed:
         first, to_come = np.uint64(list_first[j]), np.uint64(list_first[ahead])
         prefetch(list_components, to_come)
-        prefetch(list_shares, to_come)
-        prefetch(list_shares, to_come + np.uint64(LANES))
+        prefetch(list_fractions, to_come)
+        prefetch(list_fractions, to_come + np.uint64(LANES))
         if g != group:
             weight[s, lost], weight[s, gained] = late_weights
             group = g
-            spread = _dot(s, weight, of_group, inverse)
-        rest = prior * np.float32(spread - np.float64(before * inverse[of_group + old]))
+            rest_sum = _dot(s, weight, of_group, inverse)
+        rest = prior * np.float32(rest_sum - np.float64(before * inverse[of_group + old]))
         length = np.int64(list_length[j])
         place, beyond = draw_listed(
-            s, weight, list_components, list_shares, first, (length + LANES - 1) // LANES, old,
+            s, weight, list_components, list_fractions, first, (length + LANES - 1) // LANES, old,
             after * without[of_group + old], norm[of_group + old], prior, rest, at[x], late,
             late_weights, ends,
         )  # fmt: skip
@@ -273,10 +276,10 @@ def _redraw(listed, s, state, n_moved, given):
             new = np.uint64(list_components[first + np.uint64(max(min(place, length - 1), 0))])
             new = new if place >= 0 else old
         else:
-            new = _spread_draw(s, weight, of_group, inverse, old, beyond / prior)
+            new = _draw_rest(s, weight, of_group, inverse, old, beyond / prior)
     else:
         offset, to_come = j * np.uint64(n_components), ahead * np.uint64(n_components)
-        for line in range(0, n_components, _NUMBERS_A_LINE):
+        for line in range(0, n_components, _COUNTS_PER_LINE):
             prefetch(flat, to_come + np.uint64(line))
         high = high_start(high_first, j)
         count = count_at(flat, offset + old, highs, np.uint64(high) + old)
@@ -293,19 +296,19 @@ def _redraw(listed, s, state, n_moved, given):
         alone, shapes[of_level + new], scales[of_level + new], empties[of_level + new]
     )
     if listed:
-        spread += np.float64((after - before) * inverse[of_group + old])
-        spread += np.float64((joined - alone) * inverse[of_group + new])
-    # written down in any case, and kept if it is a move
+        rest_sum += np.float64((after - before) * inverse[of_group + old])
+        rest_sum += np.float64((joined - alone) * inverse[of_group + new])
+    # stored without a branch; the next move overwrites it if this is not a move
     m = np.uint64(n_moved)
     out_moved_words[m], out_moved_from[m], out_moved_to[m] = j, old, new
     assignments[x] = new
-    state = x + np.uint64(1), old, new, after, joined, of_level, group, spread
+    state = x + np.uint64(1), old, new, after, joined, of_level, group, rest_sum
     return state, n_moved + np.int64(new != old)
 
 
 @part()
 def _spell_out(indptr, words, counts, out_first_token, out_token_words):
-    """Say where the tokens of each document begin, and of what word every token is."""
+    """List the first token of each document and the word of every token."""
     x = np.int64(0)
     for i in range(indptr.shape[0] - 1):
         out_first_token[i] = x
@@ -324,7 +327,7 @@ def _spell_out(indptr, words, counts, out_first_token, out_token_words):
 
 @part()
 def _one_less(weight, shape, scale, empty):
-    """Weight of a component that loses a token; with one token its weight is (1 + shape) scale."""
+    """Weight of a component that loses a token; its weight with one token is (1 + shape) scale."""
     less = weight - scale
     return empty if weight < (np.float32(1.5) + shape) * scale else less
 
@@ -341,7 +344,7 @@ def _open(
     s, slots, weight, late, document, first_token, levels, assignments, shapes, scales, empties,
     held, stream, out_uniforms,
 ):  # fmt: skip
-    """Take a document into a slot, and draw the numbers for its tokens."""
+    """Put a document into a slot, and draw the random numbers for its tokens."""
     n_components = held.shape[0]
     level = levels[document]
     if slots[s, _DOCUMENT] < 0 or levels[slots[s, _DOCUMENT]] != level:
@@ -353,11 +356,11 @@ def _open(
     for x in range(start, end):
         k = np.uint64(assignments[x])
         at = np.uint64(level * n_components) + k
-        held[k] += 1  # the last token of a component leaves the weight of all
+        held[k] += 1  # the last token of a component sets the weight for all of them
         weight[s, k] = (np.float32(held[k]) + shapes[at]) * scales[at]
     for x in range(start, end):
         held[np.uint64(assignments[x])] = 0
-    # no change yet, and no spread
+    # no weight has changed yet, and there is no sum of d_k / N_k
     slots[s, _LOST], slots[s, _GAINED], slots[s, _GROUP] = 0, 0, -1
     late[s, 0] = late[s, 1] = weight[s, 0]
     for x in range(start, end):
@@ -368,7 +371,7 @@ def _open(
 def _close(
     s, slots, weight, late, levels, assignments, shape, rate, present, empties, held
 ):  # fmt: skip
-    """Forget the document of a slot; return log F(c) - log F(0), a factor for each token."""
+    """Clear a slot; return log F(c) - log F(0) of its document, one factor for each token."""
     weight[s, slots[s, _LOST]], weight[s, slots[s, _GAINED]] = late[s, 0], late[s, 1]
     level = levels[slots[s, _DOCUMENT]]
     result = 0.0
@@ -391,6 +394,7 @@ def _close(
 
 @part(fastmath=REORDER)
 def _dot(s, weight, first, inverse):
+    """Sum of d_k / N_k."""
     total = 0.0
     for k in range(np.uint64(weight.shape[1])):
         total += np.float64(weight[s, k] * inverse[first + k])
@@ -398,8 +402,8 @@ def _dot(s, weight, first, inverse):
 
 
 @part(fastmath=REORDER)
-def _spread_draw(s, weight, first, inverse, old, left):
-    """Find where the sum of d_k / N_k, that of ``old`` apart, passes ``left``."""
+def _draw_rest(s, weight, first, inverse, old, left):
+    """Find where the sum of d_k / N_k, except that of ``old``, exceeds ``left``."""
     n_components = np.uint64(weight.shape[1])
     own = weight[s, old]
     weight[s, old] = np.float32(0.0)
@@ -414,7 +418,7 @@ def _spread_draw(s, weight, first, inverse, old, left):
         at += np.uint64(_CHUNK)
     found = at
     for k in range(at, n_components):
-        if inverse[first + k] > 0.0:  # the row is longer than there are components
+        if inverse[first + k] > 0.0:  # the row has more places than there are components
             found = k
         left -= weight[s, k] * inverse[first + k]
         if left < np.float32(0.0):
@@ -429,13 +433,13 @@ def _spread_draw(s, weight, first, inverse, old, left):
 @kernel()
 def index_words(
     loading_counts, first, last, totals, group_of_word, gamma_totals, touched,
-    list_first, out_length, out_components, out_counts, out_shares,
+    list_first, out_length, out_components, out_counts, out_fractions,
 ):  # fmt: skip
-    """List the components that words ``first`` to ``last - 1`` have tokens in, and n_jk / N_k.
+    """List the components in which words ``first`` to ``last - 1`` have tokens, and n_jk / N_k.
 
-    Same as twins.index_words. The list of word j begins at ``list_first[j]``; it is filled up
-    with shares of 0 to a multiple of 16 places, and there must be room for one place more. Only the
-    lists of touched words are made anew, but new norms change all shares.
+    Same as twins.blocked.index_words. The list of word j begins at ``list_first[j]``. It is padded
+    with fractions of 0 to a multiple of 16 places, and needs memory for one place more. Only the
+    lists of touched words are made again, but new norms change all fractions.
     """
     n_components = totals.shape[1]
     inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32).reshape(-1)
@@ -444,25 +448,25 @@ def index_words(
         if touched[j]:
             touched[j] = False
             row = loading_counts[j]
-            out_length[j] = list_used(row, start, out_components)
+            out_length[j] = list_nonzeros(row, start, out_components)
             for at in range(np.uint64(start), np.uint64(start + out_length[j])):
                 out_counts[at] = row[np.uint64(out_components[at])]
             for at in range(start + out_length[j], start + -(-out_length[j] // LANES) * LANES):
                 out_components[at] = 0
                 out_counts[at] = 0
-                out_shares[at] = 0.0
+                out_fractions[at] = 0.0
         g = group_of_word[j]
         of_group = np.uint64(g * n_components)
         for at in range(np.uint64(start), np.uint64(start + out_length[j])):
-            share = inverse[of_group + np.uint64(out_components[at])]
-            out_shares[at] = np.float32(out_counts[at]) * share
+            inverse_norm = inverse[of_group + np.uint64(out_components[at])]
+            out_fractions[at] = np.float32(out_counts[at]) * inverse_norm
 
 
 @kernel()
 def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, out_touched):
-    """Apply those of the moves that are of words ``first`` to ``last - 1``; mark the words.
+    """Apply the moves of words ``first`` to ``last - 1``; mark these words as touched.
 
-    Same as twins.move_counts.
+    Same as twins.blocked.move_counts.
     """
     picked = np.empty(_MOVES, dtype=np.int64)
     n_components = np.uint64(loading_counts.shape[1])
@@ -483,18 +487,18 @@ def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, 
 
 @part()
 def _pick(moved_words, start, first, last, out_picked):
-    """Pick out moves of these words, without a branch that would be guessed wrong for half."""
+    """Select the moves of these words, without a branch, which would often be mispredicted."""
     n = np.uint64(0)
     stop = start + _MOVES if start + _MOVES < moved_words.shape[0] else moved_words.shape[0]
     for m in range(start, stop):
-        out_picked[n] = m  # in any case, and kept if the word is one of these
+        out_picked[n] = m  # overwritten if the word is not one of these
         n += np.uint64((moved_words[m] >= first) & (moved_words[m] < last))
     return np.int64(n)
 
 
 @kernel()
 def move_totals(moved_words, moved_from, moved_to, group_of_word, totals):
-    """Apply moves to the totals of the groups. Same as twins.move_totals."""
+    """Apply moves to the totals of the groups. Same as twins.blocked.move_totals."""
     for m in range(moved_words.shape[0]):
         g = group_of_word[moved_words[m]]
         totals[g, moved_from[m]] -= 1

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twin of the scores at their fixed point."""
+
+import numpy as np
+
+from .documents import each_document
+from .variational import FLOOR, mean_scores
+
+__all__ = ["solve_scores"]
+
+
+def solve_scores(
+    indptr, words, counts, levels, shape, rate, weights, score_shape,
+    geometric_mean, n_steps, tolerance,
+):  # fmt: skip
+    """Iterate scores to the fixed point of ``expect``; most steps update only active components.
+
+    Returns the new score_shape (I, K).
+    """
+    score_shape = score_shape.astype(float)
+    for i, w, n in each_document(indptr, words, counts):
+        alpha, b, a, T = shape[levels[i]], rate[levels[i]], score_shape[i], weights[w].astype(float)
+        n_full, n_few, left = 3, 6, n_steps
+        while left > 0:
+            for _ in range(min(n_full, left)):
+                change = _step(T, n, alpha, b, a, 0.0, geometric_mean)
+                left -= 1
+            if change <= tolerance or left == 0:
+                break
+            active = _active(a, alpha, geometric_mean, tolerance)
+            rest = T[:, ~active] @ mean_scores(a[~active], b[~active], geometric_mean)
+            part = a[active]
+            given = T[:, active], n, alpha[active], b[active], part, rest, geometric_mean
+            left -= _iterate_active(*given, min(n_few, left), tolerance)
+            a[active] = part
+            n_full, n_few = 1, 2 * n_few
+    return score_shape
+
+
+def _iterate_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance):
+    """Make steps in place, with an extrapolation before every third; return how many."""
+    change, path = 1.0, []
+    for step in range(n_steps):
+        path = [a.copy()] if step % 3 == 0 else [*path, a.copy()]
+        if len(path) == 3 and change < 0.01:
+            first, bend = path[1] - path[0], path[2] - 2 * path[1] + path[0]
+            squares, bends = first @ first, bend @ bend
+            stride = max(1.0, np.sqrt(squares / bends)) if squares < 1e6 * bends else 1000.0
+            a[:] = path[0] + stride * (2 * first + stride * bend)
+            a[:] = np.maximum(a, alpha + 0.1 * (path[2] - alpha))
+        last, change = change, _step(T, n, alpha, b, a, rest, geometric_mean)
+        if change <= tolerance:
+            return step + 1
+        if len(path) == 3 and change > last:
+            a[:], change = path[2], last
+    return n_steps
+
+
+def _step(T, n, alpha, b, a, rest, geometric_mean):
+    """Make one step of a in place; return the moved fraction of its total."""
+    scores = mean_scores(a, b, geometric_mean)
+    norm = T @ scores + rest
+    ratios = np.divide(n, norm, out=np.zeros(norm.shape), where=norm > 0)
+    new = alpha + scores * (ratios @ T)
+    change = np.abs(new - a).sum() / max(new.sum(), FLOOR)
+    a[:] = new
+    return change
+
+
+def _active(a, alpha, geometric_mean, tolerance):
+    """Components whose update depends on their own a, and whose count is above the tolerance."""
+    count = a - alpha
+    bend = 1.0 + 1.0 / a if geometric_mean else 1.0
+    return (count * bend > 0.05 * a) & (count * len(a) > tolerance * a.sum())

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twins of the parts that are written in LLVM's instructions."""
