@@ -69,6 +69,7 @@ class Collapsed(Sampler):
 
     name = "collapsed"
     short = "cgs"
+    summary = "collapsed Gibbs sampling, with uncertainty"
 
     def __post_init__(self) -> None:
         """Check the options."""

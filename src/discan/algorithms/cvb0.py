@@ -60,6 +60,7 @@ class CollapsedVariational(MAP):
 
     name = "collapsed-variational"
     short = "cvb0"
+    summary = "collapsed variational Bayes, for few tokens per component"
     atoms = ", and expected counts are never zero"
     monotone = False
     documents_a_component = 3

@@ -37,6 +37,7 @@ class MAP(Expectation):
 
     name = "maximum-a-posteriori"
     short = "map"
+    summary = "maximum a posteriori, the fastest"
     atoms = " that a point estimate ignores"
 
     def refusal(self, model: Model, learn: frozenset[str]) -> str | None:
@@ -122,6 +123,7 @@ class MaximumLikelihood(Accelerated, MAP):
 
     name = "maximum-likelihood"
     short = "ml"
+    summary = "maximum likelihood, without priors"
     uses_prior = False
 
     def __post_init__(self) -> None:

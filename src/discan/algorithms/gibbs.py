@@ -42,6 +42,7 @@ class Gibbs(Sampler):
 
     name = "gibbs"
     short = "direct"
+    summary = "Gibbs sampling, with uncertainty"
 
     def n_lanes(self, corpus: Corpus, n_components: int) -> int:
         """As many partial sums as the work on the entries makes up for."""

@@ -38,6 +38,7 @@ class Variational(Expectation):
 
     name = "variational"
     short = "vb"
+    summary = "variational Bayes"
     geometric_mean = True
 
     def __post_init__(self) -> None:
