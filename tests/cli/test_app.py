@@ -32,16 +32,39 @@ def test_main_help_names_every_command_and_the_words_used(run):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(run, shell):
-    environment = {**os.environ, "_DISCAN_COMPLETE": f"complete_{shell}", "COMP_CWORD": "1"}
-    environment |= {"_TYPER_COMPLETE_ARGS": "discan tr", "COMP_WORDS": "discan tr"}
-    environment |= {"PYTHONPATH": str(Path(discan.__file__).parents[1])}
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("tr",), ["transform"]),
+        (("fit", "x", "--algorithm", ""), ["auto", "cvb0", "gibbs"]),
+        (("fit", "x", "--model", ""), ["dm", "gp", "cgp"]),
+        (("fit", "x", "--format", ""), ["jsonl", "mtx"]),
+        (("fit", "x", "--init", ""), ["documents"]),
+        (("plot", "x", ""), ["heatmap"]),
+    ],
+    ids=lambda value: value[-2] if len(value) > 1 else value[0],
+)
+def test_completion(environment, shell, words, expected):
+    line = " ".join(("discan", *words))
+    environment = {**environment, "_DISCAN_COMPLETE": f"complete_{shell}"}
+    environment |= {"_TYPER_COMPLETE_ARGS": line, "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
     environment |= {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     code = "from discan.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )
-    assert "transform" in done.stdout
+    assert all(name in done.stdout for name in expected)
+
+
+def test_help_and_completion_import_no_numpy(environment):
+    code = (
+        "import sys, discan.cli.fit as fit\n"
+        "names = fit._registered('discan.algorithms')['autocompletion']()\n"
+        "print(len(names), 'numpy' in sys.modules, 'numba' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["6", "False", "False"]
 
 
 def test_a_full_disk(run, place):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discan.cli.options import FORMATS, Data, Listing, Printing, TextReading, choices, described
+from discan.cli.options import FORMATS, Data, Listing, Printing, TextReading, one_of
 from discan.cli.printing import Style, check_writable, emit, emit_record
 from discan.cli.reading import read_data
 
@@ -88,9 +88,7 @@ def formats(
 
 
 def demo(
-    which: Annotated[
-        str, typer.Argument(help=described(DEMOS), **choices(lambda: DEMOS))
-    ] = "senate",
+    which: Annotated[str, typer.Argument(**one_of(DEMOS))] = "senate",
     *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="senate: HTML page to write.")

@@ -14,19 +14,10 @@ from typing import Annotated, Any
 
 import typer
 
-from discan.cli.options import (
-    Data,
-    Printing,
-    TextReading,
-    Threads,
-    choices,
-    described,
-    fitting,
-    running,
-)
+from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
 from discan.cli.reading import read_data
-from discan.errors import InputError, StorageError
+from discan.errors import InputError
 from discan.registry import declared
 
 __all__ = ["fit", "resume"]
@@ -34,20 +25,12 @@ __all__ = ["fit", "resume"]
 log = logging.getLogger("discan")
 
 STARTS = {
-    "auto": "the best start for the algorithm",
-    "random": "random components",
-    "documents": "a few documents per component",
-    "words": "anchor words",
-    "map": "a short MAP fit",
+    "auto": "the usual start of the algorithm",
+    "random": "start from random components",
+    "documents": "start each component from a few documents",
+    "words": "start each component from an anchor word",
+    "map": "start from a short MAP fit",
 }
-
-
-def _registered(package: str, **more: str) -> dict[str, Any]:
-    """Return the help and settings of an option that names a registered class, or one of more."""
-    entries = declared(package)
-    listed = more | {entry.shown: entry.summary for entry in entries}
-    accepted = {name for entry in entries for name in entry[:2]} | set(more)
-    return {"help": described(listed), **choices(lambda: listed, accepted)}
 
 
 def fit(
@@ -82,7 +65,8 @@ def fit(
     ] = 0.5,
     learn: Annotated[str, fitting("Priors to learn from the data, e.g. alpha,gamma.")] = "",
     init: Annotated[
-        str, running(f"Where to start.\n\n{described(STARTS)}", **choices(lambda: STARTS))
+        str,
+        running(**one_of(STARTS) | {"callback": None}),  # the library checks it
     ] = "auto",
     iterations: Annotated[
         int | None, running("Largest number of cycles through the data.", min=1)
@@ -126,8 +110,7 @@ def fit(
 
     with _output_target(output) as target:
         if checkpoint is not None:
-            _check_run_folder(checkpoint)
-            _remember_target(checkpoint, target)
+            _prepare_run_folder(checkpoint, target)
         corpus = read_data(data, reading)
         estimator = DCA(
             components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
@@ -162,8 +145,15 @@ def resume(
     def work() -> Any:
         return resumed(folder, n_jobs=threads, progress=printing.progress)
 
-    with _output_target(output or _remembered_target(folder)) as target:
+    with _output_target(output or _noted_target(folder)) as target:
         _finish(work, target, folder, printing.style)
+
+
+def _registered(package: str, **more: str) -> dict[str, Any]:
+    """Return the settings of an option that names a registered class, or one of ``more``."""
+    entries = sorted(declared(package), key=lambda entry: entry.shown)
+    names = more | {entry.shown: entry.summary for entry in entries}
+    return one_of(names, {name for entry in entries for name in entry[:2]} | set(more))
 
 
 def _algorithm(name: str, burn_in: int | None, draws: int | None) -> Any:
@@ -202,28 +192,19 @@ def _output_target(output: str) -> Iterator[Path]:
         raise
 
 
-def _check_run_folder(folder: Path) -> None:
-    """Fail before the data are read if a run cannot be written here."""
-    from discan.data.storage import probe
+def _prepare_run_folder(folder: Path, target: Path) -> None:
+    """Note in the run folder where the model goes; fail if it cannot be written or is taken."""
+    from discan.data.storage import write_whole
 
     if (folder / "state.discan").exists():
         raise InputError(
             f"{folder}: already holds a run",
             remedy=f"continue it with: discan resume {folder}, or choose another folder",
         )
-    probe(folder / "state.discan")
+    write_whole(folder / "output", str(target.resolve()).encode())
 
 
-def _remember_target(folder: Path, target: Path) -> None:
-    """Note in the run folder where the model will be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "output").write_text(str(target.resolve()), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"{folder}: {error.strerror or error}") from None
-
-
-def _remembered_target(folder: Path) -> str:
+def _noted_target(folder: Path) -> str:
     """Return the output path given to fit, or a file in the run folder if there is no note."""
     try:
         return (folder / "output").read_text(encoding="utf-8")

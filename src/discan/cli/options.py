@@ -18,8 +18,7 @@ from discan.cli.printing import Style
 
 __all__ = [
     "FORMATS", "Data", "Listing", "ModelFile", "NewData", "Printing", "Quiet", "Reading",
-    "TextReading", "Threads", "Writing", "choices", "described", "fitting", "printing", "running",
-    "with_groups",
+    "TextReading", "Threads", "Writing", "fitting", "one_of", "printing", "running", "with_groups",
 ]  # fmt: skip
 
 
@@ -37,30 +36,29 @@ reading, fitting = _panel("How to read the data"), _panel("What to fit")
 running, printing = _panel("How to run"), _panel("What to print")
 
 
-def choices(
-    listed: Callable[[], Mapping[str, str]], accepted: Container[str] = ()
-) -> dict[str, Any]:
+def choices(listed: Callable[[], Mapping[str, str]], others: Container[str] = ()) -> dict[str, Any]:
     """Return the settings of an option that takes one of some names.
 
-    ``listed()`` gives the names to complete, each with its summary; ``accepted`` are others.
+    ``listed()`` gives the names to complete, each with its summary; ``others`` are accepted too.
     """
 
     def complete() -> list[tuple[str, str]]:
         return list(listed().items())
 
     def check(ctx: typer.Context, value: str | None) -> str | None:
-        if value is None or ctx.resilient_parsing or value.lower() in accepted:
+        if value is None or ctx.resilient_parsing or value.lower() in others:
             return value
         if value not in listed():
             raise typer.BadParameter(f"{value!r}; use one of {', '.join(listed())}")
         return value
 
-    return {"autocompletion": complete, "callback": check, "metavar": "NAME"}
+    return {"autocompletion": complete, "callback": check}
 
 
-def described(listed: Mapping[str, str]) -> str:
-    """Describe names in a help text, one line for each."""
-    return "\n\n".join(f"[b]{name}[/b]: {what}" for name, what in listed.items())
+def one_of(names: Mapping[str, str], others: Container[str] = ()) -> dict[str, Any]:
+    """Return the settings of an option that takes one of a few names, which its help describes."""
+    help = "\n\n".join(f"[b]{name}[/b]: {summary}" for name, summary in names.items())
+    return {"help": help, **choices(lambda: names, others)}
 
 
 def _valid(parse: Callable[[Any], Any], wanted: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from discan.cli.options import Listing, ModelFile, Printing, Quiet, TextReading, choices, described
+from discan.cli.options import Listing, ModelFile, Printing, Quiet, TextReading, one_of
 from discan.cli.options import printing as printed
 from discan.cli.printing import (
     Style,
@@ -82,7 +82,7 @@ def show(
 
 def plot(
     model: ModelFile,
-    kind: Annotated[str, typer.Argument(help=described(KINDS), **choices(lambda: KINDS))],
+    kind: Annotated[str, typer.Argument(**one_of(KINDS))],
     *,
     output: Annotated[
         Path,
