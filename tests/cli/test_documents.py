@@ -4,6 +4,8 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,3 +105,22 @@ def test_wrong_model(run, fails, place, tmp_path):
     run("transform", place / "model", new)
     line = fails("transform", place / "model", new, "--max-unseen", 0.1)
     assert "50 % of the tokens" in line
+
+
+def test_the_guide_shows_what_is_printed(run, tmp_path, monkeypatch):
+    guide = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+    [block] = re.findall(r"```console\n\$ cat survey.csv\n(.*?)```", guide, re.DOTALL)
+    table, *steps = block.split("$ discan ")
+    (tmp_path / "survey.csv").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    assert [step.split()[0] for step in steps] == ["fit", "predict", "impute"]
+    for step in steps:
+        command, _, shown = step.partition("\n")
+        out, err = run(*command.split())
+        assert rounded(err + out) == rounded(shown)
+
+
+def rounded(text):
+    """Round the numbers of a transcript, and leave out the time."""
+    text = re.sub(r"read in .*", "", text)
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.3f}", text)

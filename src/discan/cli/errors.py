@@ -63,12 +63,12 @@ def shell_wording(error: DiscanError, flags: Mapping[str, str]) -> str:
     """Return the message with settings as the shell takes them: ``--format lines``."""
 
     def setting(name: str, *values: Any) -> str:
-        flag = flags.get(NAMES.get(name, name))
-        if flag is None and not _of_a_reader(name):
-            return python_setting(name, *values)
-        return (
-            f"{flag or '--option'} {'' if flag else f'{name}='}{alternatives(map(_text, values))}"
-        )
+        flag, text = flags.get(NAMES.get(name, name)), alternatives(map(_text, values))
+        if flag is not None:
+            return f"{flag} {text}"
+        if _of_a_reader(name):
+            return f"--option {name}={text}"
+        return python_setting(name, *values)
 
     return error.worded(setting, _text)
 
