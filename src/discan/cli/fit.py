@@ -38,11 +38,7 @@ def fit(
     *,
     output: Annotated[
         str,  # a Path would lose the slash
-        typer.Option(
-            "--output",
-            "-o",
-            help="Model file to write, or a folder for it if the name ends in a slash.",
-        ),
+        typer.Option("--output", "-o", help="Model file to write; NAME/ writes NAME/model.discan."),
     ],
     components: Annotated[int, fitting("Number of components.", "--components", "-k", min=1)] = 10,
     model: Annotated[str, fitting(**_registered("discan.models"))] = "dm",

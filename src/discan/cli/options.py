@@ -111,6 +111,7 @@ def _datasets(incomplete: str) -> list[tuple[str, str]]:
 # ---- single arguments and options ----
 
 FORMATS = choices(_formats)
+_number, _size = _valid(float, "a number"), _valid(_bytes, "a size, e.g. 4G")
 Data = Annotated[
     str,
     typer.Argument(
@@ -138,10 +139,7 @@ class Reading:
     field: Annotated[str | None, reading("JSON lines: the field that holds the text.")] = None
     max_unpacked: Annotated[
         str | None,
-        reading(
-            "Largest size of a compressed file once unpacked, e.g. 4G (default: 1G).",
-            callback=_valid(_bytes, "a size, e.g. 4G"),
-        ),
+        reading("Largest size of an unpacked file, e.g. 4G (default: 1G).", callback=_size),
     ] = None
     option: Annotated[
         list[str] | None,
@@ -176,17 +174,11 @@ class TextReading(Reading):
     ] = None
     min_df: Annotated[
         str | None,
-        reading(
-            "Text: leave out words in fewer documents than this number, or share such as 0.01.",
-            callback=_valid(float, "a number"),
-        ),
+        reading("Text: leave out words in fewer documents (number or share).", callback=_number),
     ] = None
     max_df: Annotated[
         str | None,
-        reading(
-            "Text: leave out words in more documents than this number, or share such as 0.5.",
-            callback=_valid(float, "a number"),
-        ),
+        reading("Text: leave out words in more documents (number or share).", callback=_number),
     ] = None
     of_readers: ClassVar[tuple[str, ...]] = ("field", "stop_words", "min_df", "max_df")
 
@@ -238,11 +230,7 @@ class Writing(Printing):
 
     output: Annotated[
         Path | None,
-        printing(
-            "File to write instead of stdout: JSON if it ends in .json, otherwise CSV.",
-            "--output",
-            "-o",
-        ),
+        printing("File to write: JSON if it ends in .json, otherwise CSV.", "--output", "-o"),
     ] = None
 
     @property

@@ -48,7 +48,7 @@ def emit(style: Style, columns: Sequence[str], rows: Iterable[Sequence[Any]]) ->
         return
     if style is Style.CSV and sys.stdout.isatty():
         rows = [[plain(c) if isinstance(c, str) else c for c in row] for row in rows]
-    _write(_table_text(style, columns, rows))
+    sys.stdout.write(_table_text(style, columns, rows))
 
 
 def write_table(
@@ -64,13 +64,13 @@ def write_table(
 def emit_record(style: Style, record: Mapping[str, Any]) -> None:
     """Print the properties of one thing on stdout: one line for each, or one JSON object."""
     if style is Style.JSON:
-        _write(to_json(dict(record)))
+        sys.stdout.write(to_json(dict(record)))
     elif style is Style.CSV:
         emit(style, ("what", "value"), record.items())
     else:
         width = max(map(len, record), default=0)
         for name, value in record.items():
-            _write(f"{plain(name):<{width}}  {plain(_text(value))}".rstrip() + "\n")
+            sys.stdout.write(f"{plain(name):<{width}}  {plain(_text(value))}".rstrip() + "\n")
 
 
 def to_json(value: Any) -> str:
@@ -198,10 +198,6 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent="  ")
 
 
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-
-
 def _table_text(style: Style, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     if style is Style.CSV:
         return to_csv(columns, rows)
@@ -212,7 +208,8 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.cells import cell_len, set_cell_size
 
     cells = [[plain(_text(cell)) for cell in row] for row in rows]
-    right = [bool(rows) and _is_number(rows[0][j]) for j in range(len(columns))]
+    first = rows[0] if rows else columns
+    right = [isinstance(cell, Real) and not isinstance(cell, bool) for cell in first]
     if terminal_width() is not None:
         _print_rich_table(columns, cells, right)
         return
@@ -225,26 +222,21 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
             " " * (size - cell_len(text)) + text if r else set_cell_size(text, size)
             for text, size, r in zip(row, sizes, right, strict=True)
         ]
-        _write("  ".join(parts).rstrip() + "\n")
+        sys.stdout.write("  ".join(parts).rstrip() + "\n")
 
 
 def _print_rich_table(
     columns: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool]
 ) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
     for column, r in zip(columns, right, strict=True):
         table.add_column(column, justify="right" if r else "left", overflow="fold")
     for row in cells:
-        table.add_row(*map(escape, row))
-    Console().print(table)
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, Real) and not isinstance(cell, bool)
+        table.add_row(*row)
+    Console(markup=False, emoji=False).print(table)
 
 
 def _text(cell: Any) -> str:

@@ -13,15 +13,7 @@ import typer
 
 from discan.cli.options import Listing, ModelFile, Printing, Quiet, TextReading, one_of
 from discan.cli.options import printing as printed
-from discan.cli.printing import (
-    Style,
-    check_writable,
-    emit,
-    emit_record,
-    listing,
-    terminal_width,
-    to_json,
-)
+from discan.cli.printing import check_writable, emit, emit_record, listing, terminal_width, to_json
 from discan.cli.reading import DATASET, find_data, layout_of, load_dca, read_found
 from discan.errors import InputError, StorageError
 
@@ -74,7 +66,7 @@ def show(
         sys.stdout.write(to_json([component.as_dict() for component in found]))
     elif style.csv:
         columns = ("component", "size", "list", "rank", "name", "value")
-        emit(Style.CSV, columns, (row for component in found for row in _rows(component)))
+        emit(style.style, columns, (row for component in found for row in _rows(component)))
     else:
         grouped = layout_of(estimator).n_groups > 1
         sys.stdout.write("\n".join(_paragraph(component, grouped) for component in found))
