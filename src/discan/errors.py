@@ -18,7 +18,6 @@ __all__ = [
 ]
 
 Setting = Callable[..., str]
-_NOT_GIVEN: Any = object()
 
 
 def shown(value: Any) -> str:
@@ -66,33 +65,35 @@ class DiscanError(Exception):
         problem: str = "",
         *,
         argument: str | None = None,
-        value: Any = _NOT_GIVEN,
+        value: Any = None,
         use: Mapping[str, Any] | None = None,
         remedy: str = "",
     ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.argument = argument
-        self.value = None if value is _NOT_GIVEN else value
+        self.value = value
         self.use = dict(use or {})
         self.remedy = remedy
 
-    def worded(self, setting: Setting) -> str:
-        """Return the message; ``setting(name, *values)`` words an argument and its values."""
+    def worded(self, setting: Setting, value: Callable[[Any], str] = repr) -> str:
+        """Return the message; ``setting(name, *values)`` words an argument and its values.
+
+        ``value`` words a value that stands alone, in a list of what the argument may be.
+        """
         text = self.problem
         if self.argument is not None:
             text = text.replace("{}", setting(self.argument, self.value), 1)
-        advice = ", or ".join(part for part in (self.remedy, self._instead(setting)) if part)
+        advice = ", or ".join(part for part in (self.remedy, self._instead(setting, value)) if part)
         return f"{text}; {advice}" if advice else text
 
-    def _instead(self, setting: Setting) -> str:
+    def _instead(self, setting: Setting, value: Callable[[Any], str]) -> str:
         """Word what to use instead."""
-        if not self.use:
-            return ""
-        if self.argument is not None and set(self.use) == {self.argument}:
-            return f"use one of {', '.join(map(repr, self.use[self.argument]))}"
-        pairs = [(name, v if isinstance(v, tuple) else (v,)) for name, v in self.use.items()]
-        return "use " + ", or ".join(setting(name, *values) for name, values in pairs)
+        choices = {name: v if isinstance(v, tuple) else (v,) for name, v in self.use.items()}
+        if self.argument is not None and set(choices) == {self.argument}:
+            return f"use one of {', '.join(map(value, choices[self.argument]))}"
+        pairs = [setting(name, *values) for name, values in choices.items()]
+        return f"use {', or '.join(pairs)}" if pairs else ""
 
     def __str__(self) -> str:
         """Return the message, arguments worded as Python does."""

@@ -97,6 +97,13 @@ def test_tables_fit_the_terminal(monkeypatch, columns):
     assert sum(line.count("word") for line in lines) == 40
 
 
+def test_names_in_a_terminal_are_not_markup(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", stream := Terminal())
+    emit(Style.TABLE, ("name", "[b]value[/b]"), [("[red]x[/red] :cat:", 1.0)])
+    assert "[red]x[/red] :cat:" in stream.getvalue()
+    assert "[b]value[/b]" in stream.getvalue()
+
+
 def test_csv_in_a_terminal_is_escaped(monkeypatch):
     monkeypatch.setattr(sys, "stdout", stream := Terminal())
     emit(Style.CSV, ("name",), [(ESC,)])

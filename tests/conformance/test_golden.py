@@ -23,8 +23,8 @@ from scipy.special import digamma, gammaln, xlogy
 
 from discan import Collapsed, Gibbs, MaximumLikelihood, Variational
 from discan.algorithms.base import Clock, Params, Stats
-from discan.algorithms.word_index import WordIndex
 from discan.algorithms.expectation import ScoreState
+from discan.algorithms.word_index import WordIndex
 from discan.engines import Threads
 from discan.kernels import blocked, gibbs
 from discan.kernels.objective import log_loadings

@@ -16,14 +16,14 @@ from discan.algorithms.word_index import WordIndex
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine, pieces
 from discan.errors import DiscanError, LimitError
-from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
 from discan.kernels.blocked import (
-    sweep_by_rows,
-    sweep_by_lists,
     move_counts,
     move_totals,
     round_tables,
+    sweep_by_lists,
+    sweep_by_rows,
 )
+from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
 from discan.kernels.simd.weighted_draws import LANES
 from discan.models import Model
 from discan.typing import Array
@@ -100,6 +100,7 @@ class Collapsed(Sampler):
 
     name = "collapsed"
     short = "cgs"
+    summary = "collapsed Gibbs sampling, with uncertainty"
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -76,6 +76,7 @@ class CollapsedVariational(MAP):
 
     name = "collapsed-variational"
     short = "cvb0"
+    summary = "collapsed variational Bayes, for few tokens per component"
     atoms: ClassVar[str] = ", and expected counts are never zero"
     memory_type = Renewal
     monotone = False

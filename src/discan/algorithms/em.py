@@ -43,6 +43,7 @@ class MAP(Expectation):
 
     name = "maximum-a-posteriori"
     short = "map"
+    summary = "maximum a posteriori, the fastest"
     atoms: ClassVar[str] = " that a point estimate ignores"
 
     def refusal(
@@ -126,6 +127,7 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
 
     name = "maximum-likelihood"
     short = "ml"
+    summary = "maximum likelihood, without priors"
     uses_prior = False
 
     def __post_init__(self) -> None:

@@ -46,6 +46,7 @@ class Gibbs(Sampler):
 
     name = "gibbs"
     short = "direct"
+    summary = "Gibbs sampling, with uncertainty"
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """One round of all blocks, and as many partial sums as the work pays for."""

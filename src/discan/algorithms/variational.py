@@ -15,7 +15,11 @@ from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
-from discan.kernels.variational import geometric_mean_loadings, loading_penalty, weighted_log_loadings
+from discan.kernels.variational import (
+    geometric_mean_loadings,
+    loading_penalty,
+    weighted_log_loadings,
+)
 from discan.models import Model
 from discan.models.hyperparameters import ExpectedScores
 from discan.typing import Array
@@ -41,6 +45,7 @@ class Variational(Expectation):
 
     name = "variational"
     short = "vb"
+    summary = "variational Bayes"
     geometric_mean = True
 
     def __post_init__(self) -> None:

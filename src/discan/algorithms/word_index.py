@@ -10,8 +10,8 @@ import numpy as np
 from discan.algorithms.base import Params
 from discan.engines import Engine, pieces
 from discan.kernels.blocked import index_words
-from discan.kernels.simd.weighted_draws import LANES
 from discan.kernels.simd.memory import aligned
+from discan.kernels.simd.weighted_draws import LANES
 from discan.typing import Array
 
 __all__ = ["WordIndex"]

@@ -1,30 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How commands fail: in one line, with an exit code."""
+"""Report an error in one line on stderr, and set the exit code."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
 
 import typer
 
 from discan.cli.printing import plain
-from discan.errors import DiscanError
+from discan.errors import DiscanError, alternatives, python_setting
 
-__all__ = ["one_line", "terminated"]
+__all__ = ["one_line", "shell_wording", "terminated"]
+
+# Arguments of the library that the command line calls something else.
+NAMES = {
+    "n_components": "components",
+    "max_iter": "iterations",
+    "n_draws": "draws",
+    "random_state": "seed",
+    "n_jobs": "threads",
+    "checkpoint_every": "every",
+}
 
 
 @contextlib.contextmanager
-def one_line() -> Iterator[None]:
-    """Turn whatever goes wrong into one line on stderr and an exit code."""
+def one_line(flags: Callable[[], Mapping[str, str]]) -> Iterator[None]:
+    """Turn any error into one line on stderr and an exit code.
+
+    ``flags()`` gives the flag of each option by the name of its parameter.
+    """
     try:
         yield
     except DiscanError as error:
-        _fail(_for_the_shell(str(error)))
+        _fail(shell_wording(error, flags()))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; nothing was written\n")
         raise SystemExit(130) from None
@@ -42,44 +54,43 @@ def one_line() -> Iterator[None]:
         if isinstance(error, OSError):
             _fail(f"{error.filename or 'output'}: {error.strerror or error}")
         _fail(
-            f"unexpected {type(error).__name__}: {error}; a bug in discan, please report it "
-            "(DISCAN_TRACEBACK=1 shows where)"
+            f"unexpected {type(error).__name__}: {error}; this is a bug in discan, please report "
+            "it (DISCAN_TRACEBACK=1 shows where)"
         )
 
 
-_FLAGS = {
-    "format": "--format", "field": "--field", "stop_words": "--stop-words",
-    "min_df": "--min-df", "max_df": "--max-df", "max_unpacked": "--max-unpacked",
-    "algorithm": "--algorithm", "model": "--model", "n_components": "--components",
-    "max_iter": "--iterations", "random_state": "--seed", "n_jobs": "--threads",
-}  # fmt: skip
-_ARGUMENT = re.compile(r"\b([a-z_]+)=(\.\.\.|'[^']*'|\([^)]*\)|-?[\w.]+)")
+def shell_wording(error: DiscanError, flags: Mapping[str, str]) -> str:
+    """Return the message with settings as the shell takes them: ``--format lines``."""
+
+    def setting(name: str, *values: Any) -> str:
+        flag, text = flags.get(NAMES.get(name, name)), alternatives(map(_text, values))
+        if flag is not None:
+            return f"{flag} {text}"
+        if _of_a_reader(name):
+            return f"--option {name}={text}"
+        return python_setting(name, *values)
+
+    return error.worded(setting, _text)
 
 
-def _for_the_shell(message: str) -> str:
-    """Say `--format lines` where the library says `format='lines'`."""
-    what, separator, rest = message.partition("; ")
-    if not separator:
-        return message
-
-    def flag(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        value = "VALUE" if value == "..." else value.strip("'")
-        if name in _FLAGS:
-            return f"{_FLAGS[name]} {value}"
-        return f"--option {name}={value}"
-
-    given = _ARGUMENT.match(what)
-    if given and given[1] in _FLAGS:
-        what = flag(given) + what[given.end() :]
-    return what + separator + _ARGUMENT.sub(flag, rest)
-
-
-def _fail(message: str) -> None:
-    sys.stderr.write(f"error: {plain(' '.join(message.split()))}\n")
-    raise SystemExit(1)
-
-
-def terminated(signum: int, frame: Any) -> None:
+def terminated(signum: int, frame: Any) -> NoReturn:
     """Exit as a terminated program does."""
     raise SystemExit(143)
+
+
+def _of_a_reader(name: str) -> bool:
+    from discan.readers import READERS
+
+    return any(name in reader.options for reader in READERS.values())
+
+
+def _text(value: Any) -> str:
+    """Word a value as it is typed in a shell."""
+    if value is ...:
+        return "VALUE"
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _fail(message: str) -> NoReturn:
+    sys.stderr.write(f"error: {plain(' '.join(message.split()))}\n")
+    raise SystemExit(1)

@@ -1,70 +1,182 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fit and resume do around the library call."""
+"""The commands that fit a model: fit and resume."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from discan.cli.options import ALGORITHM_NAMES, MODEL_NAMES, checked
+from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
-from discan.cli.saying import say
-from discan.errors import InputError, StorageError
+from discan.cli.reading import describe_model, read_data
+from discan.errors import InputError
+from discan.registry import entries
 
-__all__ = [
-    "algorithm_of",
-    "check_model",
-    "check_run_folder",
-    "finish_fit",
-    "output_target",
-    "remember_target",
-    "remembered_target",
-]
+__all__ = ["fit", "resume"]
+
+log = logging.getLogger("discan")
+
+STARTS = {
+    "auto": "the usual start of the algorithm",
+    "random": "start from random components",
+    "documents": "start each component from a few documents",
+    "words": "start each component from an anchor word",
+    "map": "start from a short MAP fit",
+}
 
 
-def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
-    """Return the algorithm's name, or an object if options of it were given."""
-    from discan.algorithms import ALGORITHMS
+def fit(
+    data: Data,
+    *,
+    output: Annotated[
+        str,  # a Path would lose the slash
+        typer.Option("--output", "-o", help="Model file to write; NAME/ writes NAME/model.discan."),
+    ],
+    components: Annotated[int, fitting("Number of components.", "--components", "-k", min=1)] = 10,
+    model: Annotated[str, fitting(**_registered("discan.models"))] = "dm",
+    algorithm: Annotated[
+        str,
+        fitting(**_registered("discan.algorithms", auto="chosen by the model and the data")),
+    ] = "auto",
+    alpha: Annotated[
+        float | None,
+        fitting("Prior shape of a document's mix; a small shape makes few components large."),
+    ] = None,
+    beta: Annotated[
+        float | None, fitting("Prior rate of a document's amounts (gp and cgp).")
+    ] = None,
+    rho: Annotated[
+        float | None, fitting("Prior probability that a component is absent (cgp).")
+    ] = None,
+    gamma: Annotated[
+        float, fitting("Prior shape of a component's words; a small shape makes few words likely.")
+    ] = 0.5,
+    learn: Annotated[str, fitting("Priors to learn from the data, e.g. alpha,gamma.")] = "",
+    init: Annotated[
+        str,
+        running(**one_of(lambda: STARTS) | {"callback": None}),  # the library checks it
+    ] = "auto",
+    iterations: Annotated[
+        int | None, running("Largest number of cycles through the data.", min=1)
+    ] = None,
+    tol: Annotated[
+        float, running("Stop when the objective changes by less, in nats per token.", min=0.0)
+    ] = 1e-5,
+    burn_in: Annotated[
+        int | None, running("Sampling only: cycles before the first draw (default: 200).", min=0)
+    ] = None,
+    draws: Annotated[
+        int | None, running("Sampling only: draws to average, one per cycle (default: 100).", min=1)
+    ] = None,
+    seed: Annotated[
+        int, running("Seed of all random numbers; the same seed gives the same bits.", min=0)
+    ] = 0,
+    threads: Threads = -1,
+    checkpoint: Annotated[
+        Path | None,
+        running(
+            "Folder to save the run to while it goes on; [b]discan resume[/b] continues it after "
+            "any interruption, even kill -9."
+        ),
+    ] = None,
+    every: Annotated[
+        int | None, running("Cycles between checkpoints (default: 10).", min=1)
+    ] = None,
+    reading: TextReading,
+    printing: Printing,
+) -> None:
+    """Fit a model to data and write it to a file.
 
-    if name != "auto":
-        _registered("--algorithm", ALGORITHMS, name, ALGORITHM_NAMES)
+    Ctrl-C stops after the current cycle and keeps the results so far.
+
+    [b]Example:[/b] discan fit reviews.jsonl -k 20 --algorithm collapsed -o model/
+    """
+    if every is not None and checkpoint is None:
+        raise typer.BadParameter("it needs --checkpoint", param_hint="--every")
+    chosen = _algorithm(algorithm, burn_in, draws)
+    from discan.estimators import DCA
+
+    with _output_target(output) as target:
+        if checkpoint is not None:
+            _prepare_run_folder(checkpoint, target)
+        corpus = read_data(data, reading)
+        estimator = DCA(
+            components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
+            gamma=gamma, learn=tuple(name for name in learn.split(",") if name), init=init,
+            max_iter=iterations, tol=tol, n_jobs=threads, random_state=seed,
+            progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
+        )  # fmt: skip
+        _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(help="Folder given to fit --checkpoint.")],
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Output path (default: the one given to fit)."),
+    ] = None,
+    threads: Threads = -1,
+    printing: Printing,
+) -> None:
+    """Continue a fit that was stopped or killed; the result is the same, bit for bit.
+
+    [b]Example:[/b] discan resume run/
+    """
+    if not (folder / "settings.discan").is_file():
+        raise InputError(
+            f"{folder}: holds no run; name the folder given to fit --checkpoint (a fit that was "
+            "stopped before its first cycle left nothing to resume: start it again)"
+        )
+    from discan.estimators import resume as resumed
+
+    def work() -> Any:
+        return resumed(folder, n_jobs=threads, progress=printing.progress)
+
+    with _output_target(output or _noted_target(folder)) as target:
+        _finish(work, target, folder, printing.style)
+
+
+def _registered(package: str, **more: str) -> dict[str, Any]:
+    """Return the settings of an option that names a registered class, or one of ``more``."""
+
+    def listed() -> dict[str, str]:
+        found = sorted(entries(package), key=lambda entry: entry.shown)
+        return more | {entry.shown: entry.summary for entry in found}
+
+    def accepted() -> set[str]:
+        return set(more) | {name for entry in entries(package) for name in entry[:2]}
+
+    return one_of(listed, accepted)
+
+
+def _algorithm(name: str, burn_in: int | None, draws: int | None) -> Any:
+    """Return the algorithm's name, or an object if options of the algorithm were given."""
     given = {"burn_in": burn_in, "n_draws": draws}
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
         return name
-    chosen = None if name == "auto" else ALGORITHMS.find(name)
+    from discan.algorithms import ALGORITHMS
+
+    chosen = None if name.lower() == "auto" else ALGORITHMS.find(name)
     if chosen is None or not hasattr(chosen, "burn_in"):
-        hint = "--burn-in" if burn_in is not None else "--draws"
-        raise typer.BadParameter(
-            f"{name} takes no draws; it is for gibbs and collapsed", param_hint=hint
-        )
+        samplers = [ALGORITHMS.entry(cls).shown for cls in ALGORITHMS if hasattr(cls, "burn_in")]
+        flag = "--burn-in" if burn_in is not None else "--draws"
+        raise typer.BadParameter(f"{flag} applies only to {' and '.join(samplers)}")
     return dataclasses.replace(chosen, **given)  # type: ignore[type-var]
 
 
-def check_model(name: str) -> None:
-    """Refuse a model that is not known, as a usage error."""
-    from discan.models import MODELS
-
-    _registered("--model", MODELS, name, MODEL_NAMES)
-
-
-def _registered(option: str, registry: Any, name: str, known: Any) -> None:
-    try:
-        registry.find(name)
-    except InputError:
-        checked(option, name, list(known))
-
-
 @contextlib.contextmanager
-def output_target(output: str) -> Iterator[Path]:
-    """Where the model goes, tried out first; no empty folder is left behind by a failure."""
+def _output_target(output: str) -> Iterator[Path]:
+    """Yield the path of the model, after a trial; a failure leaves no empty folder behind."""
     from discan.data.storage import probe
     from discan.fitting.modelfile import model_path
 
@@ -82,59 +194,46 @@ def output_target(output: str) -> Iterator[Path]:
         raise
 
 
-def check_run_folder(folder: Path) -> None:
-    """Fail before the data are read if a run cannot be written here."""
-    from discan.data.storage import probe
+def _prepare_run_folder(folder: Path, target: Path) -> None:
+    """Note in the run folder where the model goes; fail if it cannot be written or is taken."""
+    from discan.data.storage import write_whole
 
     if (folder / "state.discan").exists():
         raise InputError(
-            f"{folder}: holds a run already; go on with: discan resume {folder} -o MODEL, or "
-            "choose another folder"
+            f"{folder}: already holds a run",
+            remedy=f"continue it with: discan resume {folder}, or choose another folder",
         )
-    probe(folder / "state.discan")
+    write_whole(folder / "output", str(target.resolve()).encode())
 
 
-def remember_target(folder: Path, target: Path) -> None:
-    """Note in the run folder where the model is to go."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "output").write_text(str(target.resolve()), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"{folder}: {error.strerror or error}") from None
-
-
-def remembered_target(folder: Path) -> str:
-    """Where fit was to write the model; inside the run folder if it did not say."""
+def _noted_target(folder: Path) -> str:
+    """Return the output path given to fit, or a file in the run folder if there is no note."""
     try:
         return (folder / "output").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return str(folder / "model.discan")
 
 
-def finish_fit(
-    work: Callable[[], Any], target: Path, run_folder: Path | None, quiet: bool, style: Style
-) -> None:
-    """Fit, write the model, say how it went."""
-    from discan.fitting.summary import describe_model
-
+def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, style: Style) -> None:
+    """Fit, write the model, and report."""
     began = time.perf_counter()
     try:
         estimator = work()
     except SystemExit:
         if run_folder is not None and (run_folder / "state.discan").exists():
-            say(quiet, f"stopped; go on with: discan resume {run_folder}")
+            log.info("stopped; continue with: discan resume %s", run_folder)
         raise
     estimator.save(target)
     seconds = time.perf_counter() - began
     reason = estimator.stop_reason_
-    objective = estimator.trace_.last("objective")
     if style is not Style.TABLE:
+        objective = estimator.trace_.last("objective")
         record = {"file": str(target), **describe_model(estimator), "objective": objective}
         emit_record(style, {**record, "seconds": round(seconds, 3)})
         sys.stdout.flush()
-    say(quiet, f"{estimator.n_iter_} cycles in {seconds:.1f} s: {reason}")
-    say(quiet, f"model written to {target}; look at it with: discan show {target}")
+    log.info("%d cycles in %.1f s: %s", estimator.n_iter_, seconds, reason)
+    log.info("model written to %s; look at it with: discan show %s", target, target)
     if reason == "interrupted":
         if run_folder is not None:
-            say(quiet, f"go on with: discan resume {run_folder}")
+            log.info("continue with: discan resume %s", run_folder)
         raise SystemExit(130)

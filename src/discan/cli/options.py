@@ -1,162 +1,269 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments and options that commands share."""
+"""Arguments and options that commands share, each declared once."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import logging
+import re
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from discan.cli.printing import Style
+
 __all__ = [
-    "ALGORITHM_NAMES",
-    "MODEL",
-    "MODEL_NAMES",
-    "OUTPUT",
-    "RUNNING",
-    "Csv",
-    "Data",
-    "Field",
-    "Format",
-    "Json",
-    "MaxDf",
-    "MaxUnpacked",
-    "MaxUnseen",
-    "MinDf",
-    "Model",
-    "Options",
-    "Output",
-    "Quiet",
-    "StopWords",
-    "Threads",
-    "algorithm_names",
-    "checked",
-    "format_names",
-    "model_names",
-]
+    "FORMATS", "Data", "Listing", "ModelFile", "NewData", "Printing", "Quiet", "Reading",
+    "TextReading", "Threads", "Writing", "fitting", "one_of", "printing", "running", "with_groups",
+]  # fmt: skip
 
 
-MODEL_NAMES = {
-    "dm": "Dirichlet-multinomial: LDA, PLSI, multinomial PCA",
-    "gp": "Gamma-Poisson: GaP, NMF",
-    "cgp": "conditional Gamma-Poisson: components may be absent",
-}
-ALGORITHM_NAMES = {
-    "auto": "the quickest to a good model, the default",
-    "variational": "variational Bayes",
-    "collapsed": "collapsed Gibbs sampling",
-    "gibbs": "Gibbs sampling",
-    "map": "maximum a posteriori",
-    "ml": "maximum likelihood",
-}
+# ---- how to declare one ----
 
 
-def model_names() -> list[tuple[str, str]]:
-    """Names to complete --model with."""
-    return list(MODEL_NAMES.items())
+def _panel(title: str) -> Callable[..., Any]:
+    """Return a function that declares an option in a panel of the help."""
+    return lambda help, *flags, **settings: typer.Option(
+        *flags, help=help, rich_help_panel=title, **settings
+    )
 
 
-def algorithm_names() -> list[tuple[str, str]]:
-    """Names to complete --algorithm with."""
-    return list(ALGORITHM_NAMES.items())
+reading, fitting = _panel("How to read the data"), _panel("What to fit")
+running, printing = _panel("How to run"), _panel("What to print")
 
 
-def format_names() -> list[tuple[str, str]]:
-    """Names to complete --format with."""
+def choices(
+    listed: Callable[[], Mapping[str, str]], others: Callable[[], Container[str]] = tuple
+) -> dict[str, Any]:
+    """Return the settings of an option that takes one of some names.
+
+    ``listed()`` gives the names to complete, each with its summary; ``others()`` are accepted too.
+    """
+
+    def complete() -> list[tuple[str, str]]:
+        return list(listed().items())
+
+    def check(ctx: typer.Context, value: str | None) -> str | None:
+        if value is None or ctx.resilient_parsing or value.lower() in others():
+            return value
+        if value not in listed():
+            raise typer.BadParameter(f"{value!r}; use one of {', '.join(listed())}")
+        return value
+
+    return {"autocompletion": complete, "callback": check}
+
+
+def one_of(
+    listed: Callable[[], Mapping[str, str]], others: Callable[[], Container[str]] = tuple
+) -> dict[str, Any]:
+    """Return the settings of an option that takes one of a few names, which its help describes."""
+    help = "\n\n".join(f"[b]{name}[/b]: {summary}" for name, summary in listed().items())
+    return {"help": help, **choices(listed, others)}
+
+
+def _valid(parse: Callable[[Any], Any], wanted: str) -> Callable[..., Any]:
+    """Return a check that an option, if given, can be parsed."""
+
+    def check(text: Any) -> Any:
+        try:
+            if text is not None:
+                parse(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not {wanted}") from None
+        return text
+
+    return check
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if found is None:
+        raise ValueError(text)
+    return int(float(found[1]) * 2 ** (10 * " kmgt".index(found[2] or " ")))
+
+
+def _pairs(items: list[str]) -> dict[str, str]:
+    pairs = (item.split("=", 1) for item in items)
+    return {name.replace("-", "_"): value for name, value in pairs}
+
+
+def _silence(quiet: bool) -> bool:
+    if quiet:
+        logging.getLogger("discan").setLevel(logging.CRITICAL)
+    return quiet
+
+
+def _formats() -> dict[str, str]:
     from discan.readers import READERS
 
-    return [(reader.name, reader.summary) for reader in READERS.values()]
+    return {reader.name: reader.summary for reader in READERS.values()}
 
 
-READING, MODEL, RUNNING, OUTPUT = (
-    "How to read the data", "What to fit", "How to run", "What to print",
-)  # fmt: skip
+def _datasets(incomplete: str) -> list[tuple[str, str]]:
+    """Complete the names of data sets; a shell completes the names of files by itself."""
+    if not incomplete.startswith("dataset:"):
+        return []
+    from discan.readers.datasets import DATASETS
+
+    return [(f"dataset:{name}", entry.summary) for name, entry in DATASETS.items()]
+
+
+# ---- single arguments and options ----
+
+FORMATS = choices(_formats)
+_number, _size = _valid(float, "a number"), _valid(_bytes, "a size, e.g. 4G")
 Data = Annotated[
     str,
     typer.Argument(
-        help="File or folder to read, or [b]dataset:NAME[/b] (see [b]discan datasets[/b])."
+        help="File or folder to read, or [b]dataset:NAME[/b] (see [b]discan datasets[/b]).",
+        autocompletion=_datasets,
     ),
 ]
-Model = Annotated[Path, typer.Argument(help="Model file, or the folder that holds it.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.", rich_help_panel=OUTPUT)]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="No progress, no remarks.", rich_help_panel=OUTPUT),
-]
+ModelFile = Annotated[Path, typer.Argument(help="Model file, or the folder that holds it.")]
+Quiet = Annotated[bool, printing("No progress, no remarks.", "--quiet", "-q", callback=_silence)]
 Threads = Annotated[
-    int,
-    typer.Option(
-        "--threads", min=-1, rich_help_panel=RUNNING,
-        help="Threads; -1 is all cores. The answer has the same bits for any number.",
-    ),
-]  # fmt: skip
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format", rich_help_panel=READING, autocompletion=format_names,
-        help="Format of the data (see [b]discan formats[/b]); guessed if not given.",
-    ),
-]  # fmt: skip
-StopWords = Annotated[
-    str | None,
-    typer.Option(
-        "--stop-words", rich_help_panel=READING,
-        help="Text: words to leave out: english (the default), none, or a file of words.",
-    ),
-]  # fmt: skip
-MinDf = Annotated[
-    str | None,
-    typer.Option(
-        "--min-df", rich_help_panel=READING,
-        help="Text: leave out words in fewer documents: a number, or a share like 0.01.",
-    ),
-]  # fmt: skip
-MaxDf = Annotated[
-    str | None,
-    typer.Option(
-        "--max-df", rich_help_panel=READING,
-        help="Text: leave out words in more documents: a number, or a share like 0.5.",
-    ),
-]  # fmt: skip
-Field = Annotated[
-    str | None,
-    typer.Option(
-        "--field", rich_help_panel=READING, help="JSON lines: the field that holds the text."
-    ),
+    int, running("Number of threads; -1 is all cores. The result does not depend on it.", min=-1)
 ]
-MaxUnpacked = Annotated[
-    str | None,
-    typer.Option(
-        "--max-unpacked", rich_help_panel=READING,
-        help="Largest size of a compressed file once unpacked, e.g. 4G. Default 1G.",
-    ),
-]  # fmt: skip
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", metavar="KEY=VALUE", rich_help_panel=READING,
-        help="Any other option of the format; [b]discan formats NAME[/b] lists them.",
-    ),
-]  # fmt: skip
-MaxUnseen = Annotated[
-    float,
-    typer.Option(
-        "--max-unseen", min=0.0, max=1.0, rich_help_panel=READING,
-        help="Fail if a larger share of the data are words that the model does not know.",
-    ),
-]  # fmt: skip
-Output = Annotated[
-    str,  # a Path would lose the slash
-    typer.Option(
-        "--output", "-o",
-        help="Where to write the model: a file, or a folder (name it with a slash at the end).",
-    ),
-]  # fmt: skip
 
 
-def checked(option: str, name: str, known: list[str]) -> str:
-    """Return a name that is known; anything else is a usage error."""
-    if name not in known:
-        raise typer.BadParameter(f"{name!r}; use one of {', '.join(known)}", param_hint=option)
-    return name
+# ---- groups of options ----
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read data."""
+
+    format: Annotated[
+        str | None, reading("Format (see [b]discan formats[/b]); guessed if not given.", **FORMATS)
+    ] = None
+    field: Annotated[str | None, reading("JSON lines: the field that holds the text.")] = None
+    max_unpacked: Annotated[
+        str | None,
+        reading("Largest size of an unpacked file, e.g. 4G (default: 1G).", callback=_size),
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        reading(
+            "Any other option of the format; [b]discan formats NAME[/b] lists them.",
+            metavar="KEY=VALUE",
+            callback=_valid(_pairs, "KEY=VALUE"),
+        ),
+    ] = None
+    of_readers: ClassVar[tuple[str, ...]] = ("field",)
+
+    @property
+    def max_bytes(self) -> int | None:
+        """The largest size once unpacked, in bytes."""
+        return None if self.max_unpacked is None else _bytes(self.max_unpacked)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The reader's options that were given, as text."""
+        given = {name: getattr(self, name) for name in self.of_readers}
+        given = {name: value for name, value in given.items() if value is not None}
+        return given | _pairs(self.option or [])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextReading(Reading):
+    """How to read data whose words are chosen as they are read."""
+
+    stop_words: Annotated[
+        str | None,
+        reading("Text: words to leave out: english (the default), none, or a file of words."),
+    ] = None
+    min_df: Annotated[
+        str | None,
+        reading("Text: leave out words in fewer documents (number or share).", callback=_number),
+    ] = None
+    max_df: Annotated[
+        str | None,
+        reading("Text: leave out words in more documents (number or share).", callback=_number),
+    ] = None
+    of_readers: ClassVar[tuple[str, ...]] = ("field", "stop_words", "min_df", "max_df")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewData(Reading):
+    """How to read new documents for a model, and how to run the model."""
+
+    max_unseen: Annotated[
+        float,
+        reading("Fail if the model does not know a larger share of the tokens.", min=0.0, max=1.0),
+    ] = 1.0
+    threads: Threads = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """How to print."""
+
+    json: Annotated[bool, printing("Print JSON.", "--json")] = False
+    csv: Annotated[bool, printing("Print CSV.", "--csv")] = False
+
+    def __post_init__(self) -> None:
+        """Refuse both flags together."""
+        if self.json and self.csv:
+            raise typer.BadParameter("choose one of --json and --csv")
+
+    @property
+    def style(self) -> Style:
+        """The style that a flag asks for; a table without a flag."""
+        return Style.JSON if self.json else Style.CSV if self.csv else Style.TABLE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printing(Listing):
+    """How to print, and whether to report progress."""
+
+    quiet: Quiet = False
+
+    @property
+    def progress(self) -> bool | None:
+        """Whether to show a progress bar; None shows one in a terminal."""
+        return False if self.quiet else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing(Printing):
+    """How and where to print a table for programs."""
+
+    output: Annotated[
+        Path | None,
+        printing("File to write: JSON if it ends in .json, otherwise CSV.", "--output", "-o"),
+    ] = None
+
+    @property
+    def style(self) -> Style:
+        """The style that a flag or else the file's ending asks for; CSV without either."""
+        as_json = self.output is not None and self.output.suffix.lower() == ".json"
+        return Style.JSON if self.json or (as_json and not self.csv) else Style.CSV
+
+
+def with_groups(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function: a parameter whose type is a group becomes its options."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+
+    def parameters() -> Iterator[inspect.Parameter]:
+        for own in inspect.signature(function).parameters.values():
+            if own.name not in groups:
+                yield own.replace(annotation=hints[own.name], kind=own.KEYWORD_ONLY)
+                continue
+            options = get_type_hints(groups[own.name], include_extras=True)
+            for f in fields(groups[own.name]):
+                yield own.replace(name=f.name, default=f.default, annotation=options[f.name])
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
+        function(**given)
+
+    command.__signature__ = inspect.Signature(list(parameters()))  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters()}
+    return command

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Print results: tables for people, JSON or CSV for programs, nothing that can hijack either."""
+"""Print results: tables for people, JSON or CSV for programs, and nothing that harms either."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import logging
 import math
 import re
 import shutil
@@ -13,16 +14,18 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+from discan.errors import StorageError
 
 __all__ = [
-    "Style", "emit", "emit_record", "listing", "plain", "safe_cell", "terminal_width", "to_csv",
-    "to_json",
+    "Style", "check_writable", "emit", "emit_record", "listing", "plain", "safe_cell",
+    "set_up_remarks", "terminal_width", "to_csv", "to_json", "write_table",
 ]  # fmt: skip
 
-LONG_NAME = 28  # characters; names that are longer on average get a line each
+LONG_NAME = 28  # characters; names that are longer on average get one line each
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -40,34 +43,44 @@ class Style(StrEnum):
 def emit(style: Style, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print rows on stdout: a table, a JSON list of objects, or CSV."""
     rows = list(rows)
-    if style is Style.JSON:
-        _write(to_json([dict(zip(columns, row, strict=True)) for row in rows]))
-    elif style is Style.CSV:
-        _write_csv(columns, rows)
-    else:
+    if style is Style.TABLE:
         _print_table(columns, rows)
+        return
+    if style is Style.CSV and sys.stdout.isatty():
+        rows = [[plain(c) if isinstance(c, str) else c for c in row] for row in rows]
+    sys.stdout.write(_table_text(style, columns, rows))
+
+
+def write_table(
+    path: Path | None, style: Style, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Write rows to a file as JSON or CSV, or print them if no file is given."""
+    if path is None:
+        emit(style, columns, rows)
+    else:
+        _write_text(path, _table_text(style, columns, rows))
 
 
 def emit_record(style: Style, record: Mapping[str, Any]) -> None:
-    """Print one thing's properties on stdout: a line each, or one JSON object."""
+    """Print the properties of one thing on stdout: one line for each, or one JSON object."""
     if style is Style.JSON:
-        _write(to_json(dict(record)))
+        sys.stdout.write(to_json(dict(record)))
     elif style is Style.CSV:
-        _write_csv(("what", "value"), list(record.items()))
+        emit(style, ("what", "value"), record.items())
     else:
         width = max(map(len, record), default=0)
         for name, value in record.items():
-            _write(f"{plain(name):<{width}}  {plain(_text(value))}".rstrip() + "\n")
+            sys.stdout.write(f"{plain(name):<{width}}  {plain(_text(value))}".rstrip() + "\n")
 
 
 def to_json(value: Any) -> str:
-    """JSON text that any parser takes and no terminal obeys; NaN and infinity become null."""
+    """JSON text without control characters; NaN and infinity become null."""
     text = json.dumps(_jsonable(value), ensure_ascii=False, allow_nan=False, indent=1)
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """CSV text that a spreadsheet cannot take for formulas."""
+    """CSV text in which a spreadsheet finds no formulas."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([safe_cell(column) for column in columns])
@@ -95,33 +108,76 @@ def plain(text: str) -> str:
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal; None in a pipe or a file, where nothing is to be wrapped."""
+    """Columns of the terminal; None in a pipe or a file, where lines are not wrapped."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def listing(title: str, entries: Mapping[str, Sequence[str]], width: int | None) -> str:
     """Format a title and named lists under it, wrapped between the items.
 
-    Names that are long get a line each. Nothing is cut.
+    Long names get one line each. Nothing is cut.
     """
     lines = [plain(title)]
     gutter = max(map(len, entries), default=0) + 4
+    inner = None if width is None else max(width - gutter, 20)
     for name, items in entries.items():
         shown = [plain(item) for item in items]
         if not shown:
             continue
-        if sum(map(len, shown)) > LONG_NAME * len(shown):
-            body = shown
-        else:
-            body = _packed(shown, None if width is None else max(width - gutter, 20))
-        room = None if width is None else max(width - gutter, 20)
-        body = [line for text in body for line in _wrapped(text, room)]
+        long = sum(map(len, shown)) > LONG_NAME * len(shown)
+        body = shown if long else _packed(shown, inner)
+        body = [line for text in body for line in _wrapped(text, inner)]
         heads = [f"  {name}", *[""] * (len(body) - 1)]
         lines += [f"{head:<{gutter}}{text}" for head, text in zip(heads, body, strict=True)]
     return "\n".join(lines) + "\n"
 
 
-# ---- inside ----
+# ---- files and remarks ----
+
+
+def check_writable(path: Path | None) -> None:
+    """Fail before the work starts if a file cannot be written; devices and pipes are not tried."""
+    from discan.data.storage import probe
+
+    if path is not None and not _is_device(path):
+        probe(path)
+
+
+def set_up_remarks() -> None:
+    """Send the remarks of the library to stderr."""
+    log = logging.getLogger("discan")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    if not any(isinstance(handler, _Remarks) for handler in log.handlers):
+        log.addHandler(_Remarks())
+
+
+class _Remarks(logging.Handler):
+    """Print each remark of the library as one line on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(plain(record.getMessage()) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Write a whole file or nothing; a device or a pipe is written to directly."""
+    from discan.data.storage import write_whole
+
+    data = text.encode("utf-8", "backslashreplace")
+    if not _is_device(path):
+        write_whole(path, data)
+        return
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}") from None
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+# ---- parts of a table ----
 
 
 def _packed(items: Sequence[str], width: int | None) -> list[str]:
@@ -142,23 +198,19 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent="  ")
 
 
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-
-
-def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    if sys.stdout.isatty():
-        rows = [[plain(c) if isinstance(c, str) else c for c in row] for row in rows]
-    _write(to_csv(columns, rows))
+def _table_text(style: Style, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    if style is Style.CSV:
+        return to_csv(columns, rows)
+    return to_json([dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.cells import cell_len, set_cell_size
 
     cells = [[plain(_text(cell)) for cell in row] for row in rows]
-    right = [bool(rows) and _is_number(rows[0][j]) for j in range(len(columns))]
-    width = terminal_width()
-    if width is not None:
+    first = rows[0] if rows else columns
+    right = [isinstance(cell, Real) and not isinstance(cell, bool) for cell in first]
+    if terminal_width() is not None:
         _print_rich_table(columns, cells, right)
         return
     sizes = [
@@ -170,26 +222,21 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
             " " * (size - cell_len(text)) + text if r else set_cell_size(text, size)
             for text, size, r in zip(row, sizes, right, strict=True)
         ]
-        _write("  ".join(parts).rstrip() + "\n")
+        sys.stdout.write("  ".join(parts).rstrip() + "\n")
 
 
 def _print_rich_table(
     columns: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool]
 ) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
     for column, r in zip(columns, right, strict=True):
         table.add_column(column, justify="right" if r else "left", overflow="fold")
     for row in cells:
-        table.add_row(*map(escape, row))
-    Console().print(table)
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, (int, float, np.number)) and not isinstance(cell, bool)
+        table.add_row(*row)
+    Console(markup=False, emoji=False).print(table)
 
 
 def _text(cell: Any) -> str:
@@ -197,9 +244,9 @@ def _text(cell: Any) -> str:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, (int, np.integer)):
+    if isinstance(cell, Integral):
         return f"{cell:,}"
-    if isinstance(cell, (float, np.floating)):
+    if isinstance(cell, Real):
         return f"{cell:.4g}"
     if isinstance(cell, (list, tuple)):
         return ", ".join(str(part) for part in cell)
@@ -211,10 +258,8 @@ def _jsonable(value: Any) -> Any:
         return {str(name): _jsonable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_jsonable(item) for item in value]
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # of NumPy
         return _jsonable(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

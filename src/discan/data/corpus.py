@@ -390,8 +390,9 @@ class Corpus:
         """Return the number of documents."""
         return self.n_documents
 
-    def __repr__(self) -> str:
-        """Describe the corpus in one line."""
+    @property
+    def description(self) -> str:
+        """The size of the corpus in one line."""
         tokens = f"{self.n_tokens:,}" if self.integral else f"{self.n_tokens:,.6g}"
         share = 100.0 * self.n_entries / (self.n_documents * self.n_words)
         parts = [
@@ -402,7 +403,11 @@ class Corpus:
             parts.append(f"{self.n_groups:,} groups")
         if self.exposures is not None:
             parts.append("exposures")
-        return f"<Corpus: {', '.join(parts)}>"
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        """Describe the corpus in one line."""
+        return f"<Corpus: {self.description}>"
 
     def _shared_csr(self, values: Array) -> Any:
         shape = (self.n_documents, self.n_words)

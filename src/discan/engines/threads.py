@@ -21,7 +21,9 @@ def n_threads(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
-        raise InputError(f"n_jobs={n_jobs!r}; use a whole number other than 0, or None")
+        raise InputError(
+            "{}; use a whole number other than 0, or None", argument="n_jobs", value=n_jobs
+        )
     count = int(n_jobs)
     if count > 0:
         return count

@@ -27,6 +27,7 @@ class ConditionalGammaPoisson(GammaPoisson):
 
     name = "conditional-gamma-poisson"
     short = "cgp"
+    summary = "amounts that may be exactly zero"
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "rho", "beta")
     # a small alpha and a large rho explain the same zeros: keep alpha away from 0
     hyperprior = Hyperprior(alpha=(2.0, 2.0))

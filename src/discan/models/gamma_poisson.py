@@ -40,6 +40,7 @@ class GammaPoisson(Model):
 
     name = "gamma-poisson"
     short = "gp"
+    summary = "amounts in each document, as in GaP and NMF"
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
     normalised = False
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands about data: convert, datasets, formats and demo."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discan.cli.options import FORMATS, Data, Listing, Printing, TextReading, one_of
+from discan.cli.printing import Style, check_writable, emit, emit_record
+from discan.cli.reading import read_data
+
+__all__ = ["DEMOS", "convert", "datasets", "demo", "formats"]
+
+log = logging.getLogger("discan")
+
+DEMOS = {
+    "senate": "voting blocs of the US Senate in 2005",
+    "text": "topics of Python's documentation",
+    "digits": "parts of handwritten digits",
+}
+
+
+def convert(
+    data: Data,
+    output: Annotated[Path, typer.Argument(help="Corpus file to write, e.g. corpus.discan.")],
+    *,
+    reading: TextReading,
+    printing: Printing,
+) -> None:
+    """Read data of any format and write a corpus file, which loads quickly.
+
+    [b]Example:[/b] discan convert 20news/ news.discan
+    """
+    from discan.data.storage import probe
+    from discan.data.store import save_corpus
+    from discan.fitting.summary import describe_corpus
+
+    probe(output)
+    corpus = read_data(data, reading)
+    save_corpus(corpus, output)
+    if printing.style is not Style.TABLE:
+        emit_record(printing.style, {"file": str(output), **describe_corpus(corpus)})
+    log.info("written to %s; fit it with: discan fit %s -o model/", output, output)
+
+
+def datasets(style: Listing) -> None:
+    """List the data sets that can be loaded by name.
+
+    Those that are not included are looked for in the folder $DISCAN_DATA, or in the place that
+    --option path=FILE names.
+
+    [b]Example:[/b] discan fit dataset:senate2005 -k 5 -o senate/
+    """
+    from discan.readers.datasets import DATASETS
+
+    rows = [(name, entry.summary) for name, entry in DATASETS.items()]
+    emit(style.style, ("name", "what it is"), rows)
+
+
+def formats(
+    name: Annotated[
+        str | None, typer.Argument(help="List the options of this format.", **FORMATS)
+    ] = None,
+    *,
+    style: Listing,
+) -> None:
+    """List the file formats that can be read, or the options of one format.
+
+    [b]Example:[/b] discan formats jsonl
+    """
+    from discan.readers import READERS
+
+    if name is None:
+        listed = [(r.name, r.summary, " ".join(r.endings)) for r in READERS.values()]
+        emit(style.style, ("format", "what it is", "endings"), listed)
+        return
+    options = READERS[name].options.values()
+    if style.style is Style.TABLE and not options:
+        sys.stdout.write(f"{name} has no options\n")
+        return
+    rows = [(option.name, _shown_default(option.default), option.help) for option in options]
+    emit(style.style, ("option", "default", "what it is"), rows)
+
+
+def demo(
+    which: Annotated[str, typer.Argument(**one_of(lambda: DEMOS))] = "senate",
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="senate: HTML page to write.")
+    ] = None,
+) -> None:
+    """Run a demo on bundled data.
+
+    [b]Example:[/b] discan demo text
+    """
+    settings: dict[str, Any] = {}
+    if output is not None:
+        if which != "senate":
+            raise typer.BadParameter("only the demo senate writes a page", param_hint="--output")
+        check_writable(output)
+        settings["out"] = output
+    from discan import demos
+
+    getattr(demos, which)(**settings)
+
+
+def _shown_default(value: Any) -> str:
+    return "" if value is None or isinstance(value, type) else str(value)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands that apply a model to documents: transform, predict, impute and score."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discan.cli.options import Data, ModelFile, NewData, Printing, Writing, printing
+from discan.cli.printing import Style, check_writable, emit, write_table
+from discan.cli.reading import model_and_data
+
+if TYPE_CHECKING:
+    from discan.data.corpus import Corpus
+
+__all__ = ["impute", "predict", "score", "transform"]
+
+log = logging.getLogger("discan")
+
+
+def transform(
+    model: ModelFile,
+    data: Data,
+    *,
+    counts: Annotated[
+        bool, printing("Expected tokens of each component instead.", "--counts")
+    ] = False,
+    reading: NewData,
+    writing: Writing,
+) -> None:
+    """Give the share (dm) or amount (gp, cgp) of each component in new documents, as CSV.
+
+    [b]Example:[/b] discan transform model/ new.jsonl -o scores.csv
+    """
+    check_writable(writing.output)
+    estimator, corpus = model_and_data(model, data, reading)
+    values = estimator.component_counts(corpus) if counts else estimator.transform(corpus)
+    columns = ["document", *map(str, estimator.get_feature_names_out())]
+    rows = _named_rows(corpus, values)
+    write_table(writing.output, writing.style, columns, rows)
+    if writing.output is not None:
+        log.info("%s documents written to %s", f"{len(rows):,}", writing.output)
+
+
+def predict(
+    model: ModelFile,
+    data: Data,
+    *,
+    group: Annotated[
+        str,
+        typer.Option("--group", "-g", help="Group to predict: its name, or its number from 0."),
+    ],
+    probabilities: Annotated[
+        bool,
+        printing("Print the probability of each word of the group, as CSV.", "--probabilities"),
+    ] = False,
+    reading: NewData,
+    style: Printing,
+) -> None:
+    """Predict a group of words from the others: a vote, an answer, an allele, a label.
+
+    Counts that the data hold for that group are ignored; the group may be missing.
+
+    [b]Example:[/b] discan predict model/ new.csv --group vote
+    """
+    estimator, corpus = model_and_data(model, data, reading)
+    known = group in (estimator.fit_.layout.group_names or ())
+    chosen = int(group) if group.isdecimal() and not known else group
+    chances = estimator.predict_group_proba(corpus, chosen)
+    words = list(map(str, estimator.group_words(chosen)))
+    if probabilities:
+        form = Style.JSON if style.json else Style.CSV
+        emit(form, ["document", *words], _named_rows(corpus, chances))
+        return
+    best = zip(_names(corpus), chances.argmax(axis=1), chances.max(axis=1), strict=True)
+    rows = [(name, words[j], float(chance)) for name, j, chance in best]
+    emit(style.style, ("document", "prediction", "probability"), rows)
+
+
+def impute(model: ModelFile, data: Data, *, reading: NewData, writing: Writing) -> None:
+    """Fill in missing data: the expected counts of every empty group, as CSV.
+
+    A group is empty if it has no counts (dm) or was not observed (gp, cgp). The expected counts
+    of a group add up to its usual total: 1 for a vote, 2 for a genotype.
+
+    [b]Example:[/b] discan impute model/ survey.csv -o missing.csv
+    """
+    check_writable(writing.output)
+    estimator, corpus = model_and_data(model, data, reading)
+    rows = list(_imputed(estimator, corpus))
+    log.info("%s counts filled in", f"{len(rows):,}")
+    write_table(writing.output, writing.style, ("document", "group", "word", "expected"), rows)
+    if writing.output is not None:
+        log.info("written to %s", writing.output)
+
+
+def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) -> None:
+    """Measure how well the model predicts half of the words of each new document.
+
+    The other half of the words gives the mix of the document. The unigram, for comparison,
+    predicts the word shares of the training data for every document. Perplexity is the number of
+    equally likely words that would be as hard to guess: lower is better.
+
+    [b]Example:[/b] discan score model/ test.jsonl
+    """
+    estimator, corpus = model_and_data(model, data, reading)
+    scores = {"model": estimator.score(corpus), "unigram": _unigram(estimator, corpus)}
+    rows = [(name, nats, math.exp(-nats)) for name, nats in scores.items()]
+    emit(style.style, ("predictor", "nats per token", "perplexity"), rows)
+
+
+def _names(corpus: Corpus) -> Sequence[str]:
+    return corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+
+
+def _named_rows(corpus: Corpus, values: Any) -> list[list[Any]]:
+    """Return one row per document: its name and its values."""
+    return [[n, *map(float, row)] for n, row in zip(_names(corpus), values, strict=True)]
+
+
+def _imputed(estimator: Any, corpus: Corpus) -> Iterator[tuple[Any, ...]]:
+    """Iterate over document, group, word and expected count of the missing data."""
+    filled, layout = estimator.fit_.fill(corpus), estimator.fit_.layout
+    documents, words, groups = corpus.document_names, layout.word_names, layout.group_names
+    for i, j, value in zip(*filled, strict=True):
+        g = layout.group_of_word[j]
+        yield (
+            str(i) if documents is None else documents[i],
+            str(g) if groups is None else groups[g],
+            str(j) if words is None else words[j],
+            float(value),
+        )
+
+
+def _unigram(estimator: Any, corpus: Corpus) -> float:
+    """Log-likelihood per token of one component for all: the training data's word shares."""
+    from discan.estimators import DCA
+
+    sizes = estimator.component_counts_.sum(axis=0)
+    overall = (sizes / sizes.sum()) @ estimator.components_
+    single = DCA.from_components(
+        overall[None, :], groups=estimator.fit_.layout.group_of_word, algorithm="map", alpha=1.0,
+        random_state=0,
+    )  # fmt: skip
+    return single.score(corpus)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models and new documents: transform, predict, impute and score."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import discan
+
+
+def test_transform(run, place, tmp_path):
+    arguments = ("transform", place / "model", place / "texts.jsonl", "--option", "id_field=id")
+    out, err = run(*arguments, "-q")
+    assert err == ""
+    rows = list(csv.reader(io.StringIO(out)))
+    assert rows[0] == ["document", "dca0", "dca1"]
+    assert len(rows) == 21
+    records = json.loads(run(*arguments, "--json", "-q")[0])
+    assert [str(v) for v in records[3].values()] == rows[4]
+    written = tmp_path / "scores.csv"
+    assert run(*arguments, "-q", "-o", written) == ("", "")
+    assert written.read_text() == out
+    assert run(*arguments, "-q", "-o", "/dev/null") == ("", "")
+    many = list(csv.reader(io.StringIO(run(*arguments, "-q", "--counts")[0])))
+    assert sum(map(float, many[1][1:])) == pytest.approx(6)
+    estimator = discan.load(place / "model")
+    expected = estimator.transform(discan.read(place / "corpus.discan"))
+    np.testing.assert_array_equal(expected, [[float(x) for x in row[1:]] for row in rows[1:]])
+
+
+def test_new_text_is_counted_by_the_words_of_the_model(run, fails, place, tmp_path):
+    new = tmp_path / "new.txt"
+    new.write_text("Apple pear unheard\nship\nunheard\n")
+    out, err = run("transform", place / "model", new)
+    assert "not in the vocabulary" in err
+    values = np.array([row[1:] for row in csv.reader(io.StringIO(out))][1:], float)
+    assert values[0, 0] > 0.9
+    assert values[1, 1] > 0.8
+    np.testing.assert_allclose(values[2], 0.5)  # nothing known: the prior
+    assert "40 % of the tokens" in fails("transform", place / "model", new, "--max-unseen", 0.3)
+    again, _ = run("transform", place / "model", new, "--max-unseen", 0.5)
+    assert again == out
+
+
+def test_bigrams_are_found_again(run, texts, tmp_path):
+    file, path = tmp_path / "t.txt", tmp_path / "m.discan"
+    file.write_text("\n".join(texts))
+    run("fit", file, "-o", path, "--option", "ngrams=1,2", "-k", 2, "--iterations", 2)
+    assert "pear plum" in discan.load(path)._layout.word_names
+    out, _ = run("transform", path, file, "--counts")
+    total = sum(float(x) for row in list(csv.reader(io.StringIO(out)))[1:] for x in row[1:])
+    assert total == pytest.approx(discan.read(file, ngrams=(1, 2)).n_tokens)
+
+
+def test_predict(run, fails, survey):
+    arguments = ("predict", survey / "m.discan", survey / "new.csv", "--format", "categorical")
+    rows = json.loads(run(*arguments, "--group", "vote", "--json")[0])
+    assert [row["prediction"][-3:].strip("=") for row in rows] == ["yes", "no", "no"]
+    assert all(row["probability"] > 0.8 for row in rows)
+    by_number, _ = run(*arguments, "-g", 0, "--csv")
+    assert by_number == run(*arguments, "--group", "vote", "--csv")[0]
+    assert "prediction" in run(*arguments, "--group", "vote", "-q")[0]
+    table = list(csv.reader(io.StringIO(run(*arguments, "-g", "vote", "--probabilities")[0])))
+    assert len(table) == 4
+    assert sum(map(float, table[1][1:])) == pytest.approx(1.0)
+    assert "'vote', 'colour', 'pet'" in fails(*arguments, "--group", "age")
+    run(*arguments[:-2], code=2)
+
+
+def test_impute(run, survey, tmp_path):
+    arguments = ("impute", survey / "m.discan", survey / "answers.csv", "--format", "categorical")
+    out, err = run(*arguments)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["group"], len(row["word"]) > 0) for row in rows] == [
+        ("pet", True), ("pet", True), ("colour", True), ("colour", True),
+    ]  # fmt: skip
+    assert "4 counts filled in" in err
+    assert sum(float(row["expected"]) for row in rows[:2]) == pytest.approx(1.0)
+    by_word = {row["word"]: float(row["expected"]) for row in rows}
+    assert max(by_word, key=by_word.get)[-3:] in ("cat", "lue")
+    records = json.loads(run(*arguments, "--json")[0])
+    assert [record["word"] for record in records] == [row["word"] for row in rows]
+    run(*arguments, "-o", tmp_path / "out.csv", "-q")
+    assert (tmp_path / "out.csv").read_text() == out
+
+
+def test_score(run, place):
+    rows = json.loads(run("score", place / "model", place / "corpus.discan", "--json")[0])
+    assert [row["predictor"] for row in rows] == ["model", "unigram"]
+    assert rows[0]["perplexity"] < rows[1]["perplexity"]
+    assert "perplexity" in run("score", place / "model", place / "corpus.discan")[0]
+
+
+def test_wrong_model(run, fails, place, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n" + "x,y\nz,w\n" * 20)
+    assert "is it the right model" in fails("transform", place / "model", other)
+    new = tmp_path / "new.csv"
+    new.write_text("document,word,count\na,apple,1\nb,unheard,1\n")
+    run("transform", place / "model", new)
+    line = fails("transform", place / "model", new, "--max-unseen", 0.1)
+    assert "50 % of the tokens" in line
+
+
+def test_the_guide_shows_what_is_printed(run, tmp_path, monkeypatch):
+    guide = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+    [block] = re.findall(r"```console\n\$ cat survey.csv\n(.*?)```", guide, re.DOTALL)
+    table, *steps = block.split("$ discan ")
+    (tmp_path / "survey.csv").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    assert [step.split()[0] for step in steps] == ["fit", "predict", "impute"]
+    for step in steps:
+        command, _, shown = step.partition("\n")
+        out, err = run(*command.split())
+        assert rounded(err + out) == rounded(shown)
+
+
+def rounded(text):
+    """Round the numbers of a transcript, and leave out the time."""
+    text = re.sub(r"read in .*", "", text)
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.3f}", text)

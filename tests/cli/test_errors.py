@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors: one line, in terms of the shell, before the work where possible."""
+
+import inspect
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import discan
+from discan.cli import app
+from discan.cli.errors import NAMES, shell_wording
+from discan.errors import InputError
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    folder.chmod(0o500)
+    if os.access(folder, os.W_OK):  # root may write anywhere
+        folder = Path("/proc/self")
+    yield folder
+    if tmp_path in folder.parents:
+        folder.chmod(0o700)
+
+
+def test_unwritable_output_fails_before_the_work(fails, place, tmp_path, read_only, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("the data were read first")
+
+    monkeypatch.setattr("discan.cli.reading.find_data", never)
+    data, model = place / "corpus.discan", place / "model"
+    for target in (read_only / "m.discan", place / "texts.jsonl" / "m.discan"):
+        fails("fit", data, "-o", target)
+        fails("fit", data, "-o", tmp_path / "m.discan", "--checkpoint", target.parent / "run")
+        fails("convert", data, target)
+        fails("transform", model, data, "-o", target)
+    fails("transform", model, data, "-o", tmp_path)
+    assert not (tmp_path / "m.discan").exists()
+
+
+def test_the_demo_fails_early_too(read_only):
+    done = CliRunner().invoke(app, ["demo", "senate", "-o", str(read_only / "x.html")])
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+
+
+def test_errors_name_the_option_that_was_given(fails, place):
+    line = fails("fit", place / "corpus.discan", "-k", 2, "-o", place / "none", "--threads", 0)
+    assert line.startswith("error: --threads 0; ")
+
+
+def test_an_unexpected_error_is_one_line(run, place, monkeypatch):
+    def boom(*_):
+        raise ZeroDivisionError("one\ntwo")
+
+    monkeypatch.setattr("discan.fitting.summary.summarise", boom)
+    out, err = run("show", place / "model", code=1)
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("error: unexpected ZeroDivisionError: one two; this is a bug")
+    monkeypatch.setenv("DISCAN_TRACEBACK", "1")
+    assert isinstance(
+        CliRunner().invoke(app, ["show", str(place / "model")]).exception, ZeroDivisionError
+    )
+
+
+# ---- wording ----
+
+FLAGS = {"format": "--format", "algorithm": "--algorithm", "threads": "--threads"}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (InputError("x: bad", use={"quotes": False}), "x: bad; use --option quotes=False"),
+        (
+            InputError("x: bad", remedy="convert it", use={"format": ...}),
+            "x: bad; convert it, or use --format VALUE",
+        ),
+        (InputError("a=b: is a file"), "a=b: is a file"),
+        (InputError("x", use={"algorithm": "variational"}), "x; use --algorithm variational"),
+        (InputError("x", use={"algorithm": ("map", "ml")}), "x; use --algorithm map or ml"),
+        (InputError("{} is bad", argument="n_jobs", value=0), "--threads 0 is bad"),
+        (
+            InputError("{}", argument="format", value="y", use={"format": ("csv", "lines")}),
+            "--format y; use one of csv, lines",
+        ),
+        (
+            InputError("{}", argument="ngrams", value=(2, 1), use={"ngrams": ((1, 2),)}),
+            "--option ngrams=2,1; use one of 1,2",
+        ),
+        (InputError("{} is bad", argument="hyperprior", value="x"), "hyperprior='x' is bad"),
+    ],
+    ids=str,
+)
+def test_settings_are_worded_as_flags(error, expected):
+    assert shell_wording(error, FLAGS) == expected
+
+
+def test_flags_come_from_the_declared_options(fails, place):
+    line = fails("transform", place / "model", place / "texts.jsonl", "--threads", 0)
+    assert line.startswith("error: --threads 0; ")
+
+
+def test_names_that_differ_are_options_of_fit():
+    [fit] = [command for command in app.registered_commands if command.callback.__name__ == "fit"]
+    assert set(NAMES.values()) <= set(inspect.signature(fit.callback).parameters)
+    assert set(NAMES) <= {*inspect.signature(discan.DCA).parameters, "n_draws"}

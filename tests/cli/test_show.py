@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Looking at models and data: show, plot and info."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+import discan
+
+GOLDEN = """\
+dca0: 58.7 % of the tokens
+  by probability  apple, pear, plum
+  by lift         apple, pear, plum
+  typical         0, 4
+
+dca1: 41.3 % of the tokens
+  by probability  boat, ship, sail
+  by lift         boat, ship, sail
+  typical         2, 6
+"""
+
+
+def test_show(run, place):
+    assert run("show", place / "model", "--words", 3, "--documents", 2) == (GOLDEN, "")
+    components = json.loads(run("show", place / "model", "--json")[0])
+    assert [c["component"] for c in components] == ["dca0", "dca1"]
+    assert components[0]["by_probability"][0]["name"] == "apple"
+    rows = list(csv.DictReader(io.StringIO(run("show", place / "model", "--csv")[0])))
+    assert {row["list"] for row in rows} == {"probability", "lift", "documents"}
+    assert sum(row["list"] == "lift" for row in rows) == 6
+    assert len(run("show", place / "model", "--words", 1, "--documents", 0)[0].splitlines()) == 7
+
+
+def test_votes_are_readable(run, tmp_path):
+    run("fit", "dataset:senate2005", "-o", tmp_path / "s.discan", "-k", 2, "--iterations", 3)
+    out, _ = run("show", tmp_path / "s.discan", "--words", 2)
+    assert re.search(r": (yea|nay) \(\d+%, all \d+%\)$", out, re.MULTILINE)
+    assert re.search(r"typical +\S+ \([DRI]-[A-Z]{2}\), ", out)
+
+
+def test_hostile_names(run, tmp_path):
+    names = ["=HYPERLINK(1)", "\x1b]0;x\x07", "@x", "[bold]b[/bold]", "-1"]
+    table = discan.Corpus(
+        np.eye(5, dtype=int) * 4 + 1, word_names=names, document_names=names[::-1]
+    )
+    discan.DCA(2, random_state=0, max_iter=3).fit(table).save(tmp_path / "m.discan")
+    out, _ = run("show", tmp_path / "m.discan")
+    assert "\x1b" not in out
+    assert r"\x1b]0;x\x07" in out
+    assert "[bold]b[/bold]" in out
+    for row in csv.DictReader(io.StringIO(run("show", tmp_path / "m.discan", "--csv")[0])):
+        assert row["name"][0] not in "=@-+"
+    assert "\x1b" not in run("show", tmp_path / "m.discan", "--json")[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "element"),
+    [("membership", "rect"), ("structure", "path"), ("squares", "rect"), ("heatmap", "rect"),
+     ("map", "circle"), ("trace", "path")],
+)  # fmt: skip
+def test_plot(run, place, tmp_path, kind, element):
+    file = tmp_path / "figure.svg"
+    out, err = run("plot", place / "model", kind, "-o", file, "--title", "Fruit")
+    assert out == ""
+    assert err == f"figure written to {file}\n"
+    assert f"<{element} " in file.read_text("utf-8")
+    assert ">Fruit</text>" in file.read_text("utf-8")
+
+
+def test_plot_with_labels(run, place, tmp_path):
+    labels, file = tmp_path / "labels.txt", tmp_path / "figure.html"
+    labels.write_text("fruit\nfruit\nboats\nboats\n" * 5)
+    run("plot", place / "model", "structure", "-o", file, "--labels", labels, "-q")
+    assert '"ticktext":["fruit","boats"]' in file.read_text("utf-8")
+
+
+def test_plot_fails_in_a_line(run, fails, place, tmp_path):
+    model, file = place / "model", tmp_path / "figure.svg"
+    assert "must end in" in fails("plot", model, "map", "-o", tmp_path / "figure.pdf")
+    (tmp_path / "short.txt").write_text("one\n")
+    short = fails("plot", model, "structure", "-o", file, "--labels", tmp_path / "short.txt")
+    assert "groups must be 20 labels" in short
+    assert "absent.txt" in fails(
+        "plot", model, "structure", "-o", file, "--labels", tmp_path / "absent.txt"
+    )
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe")
+    assert "UTF-8" in fails(
+        "plot", model, "squares", "-o", file, "--labels", tmp_path / "binary.txt"
+    )
+    assert "--labels applies only to structure and squares" in fails(
+        "plot", model, "trace", "-o", file, "--labels", tmp_path / "short.txt"
+    )
+    assert "'pie'; use one of membership" in run("plot", model, "pie", "-o", file, code=2)[1]
+    assert not file.exists()
+
+
+def test_info(run, place, tmp_path):
+    record = json.loads(run("info", place / "model", "--json")[0])
+    assert (record["holds"], record["components"], record["documents"]) == ("a model", 2, 20)
+    record = json.loads(run("info", place / "corpus.discan", "--json")[0])
+    assert (record["format"], record["tokens"]) == ("discan", 85)
+    assert "words            6" in run("info", place / "texts.jsonl", "--option", "max_df=1.0")[0]
+    nameless = tmp_path / "model"  # told by its content
+    nameless.write_bytes((place / "model" / "model.discan").read_bytes())
+    assert json.loads(run("info", nameless, "--json")[0])["holds"] == "a model"
