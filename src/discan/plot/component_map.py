@@ -225,10 +225,11 @@ def _outside(box: Box, limits: tuple[float, float]) -> float:
 def _anchor(where: str, across: float) -> dict[str, Any]:
     """Return where an annotation stands relative to the centre of its circle."""
     far = across / 2 + 3
-    return {
+    anchors: dict[str, dict[str, Any]] = {
         "inside": {"xanchor": "center", "yanchor": "middle"},
         "above": {"xanchor": "center", "yanchor": "bottom", "yshift": far},
         "below": {"xanchor": "center", "yanchor": "top", "yshift": -far},
         "right": {"xanchor": "left", "yanchor": "middle", "xshift": far, "align": "left"},
         "left": {"xanchor": "right", "yanchor": "middle", "xshift": -far, "align": "right"},
-    }[where]
+    }
+    return anchors[where]

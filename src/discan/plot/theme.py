@@ -15,6 +15,8 @@ from discan.typing import Array
 from discan.validation import whole
 
 __all__ = [
+    "BRIGHT",
+    "DEEP",
     "FONT",
     "GREY",
     "GRID",
@@ -22,6 +24,7 @@ __all__ = [
     "PALETTE",
     "PERCENT",
     "TITLE_HEIGHT",
+    "Scale",
     "axis",
     "blend",
     "cells",
@@ -35,6 +38,7 @@ __all__ = [
     "linear_ticks",
     "number_ticks",
     "span",
+    "spectrum",
     "text_width",
 ]
 
@@ -51,6 +55,10 @@ SHADES: Scale = tuple(
     for n, colour in enumerate(("#f4f6f9", "#d6e3f0", "#94b8d9", "#4a86bd", "#174f8c", "#0a2a52"))
 )
 """From 0 to 1, for cells; the last shades are dark enough for print."""
+DEEP: Scale = ((0.0, "#174f8c"), (0.4, "#86b6e0"), (0.6, "#f3c17a"), (1.0, "#be4e1a"))
+"""From blue to orange, for white paper."""
+BRIGHT: Scale = ((0.0, "#3b8ad8"), *DEEP[1:3], (1.0, "#d9702e"))
+"""From blue to orange, for terminals, dark or light."""
 INK, GREY, GRID = "#222222", "#666666", "#e4e4e4"
 FONT = "Helvetica Neue, Helvetica, Arial, sans-serif"
 TITLE_HEIGHT = 64  # pixels: the title, the subtitle, and white space
@@ -76,6 +84,11 @@ def colours(n: int) -> list[str]:
         towards, part = mixes[(k // len(PALETTE)) % len(mixes)]
         result.append(blend(((0.0, PALETTE[k % len(PALETTE)]), (1.0, towards)), part))
     return result
+
+
+def spectrum(n: int, scale: Scale = DEEP) -> list[str]:
+    """Return n colours of a scale at equal distances, from its start to its end."""
+    return [blend(scale, k / (n - 1) if n > 1 else 0.0) for k in range(n)]
 
 
 def blend(scale: Scale, part: float) -> str:
