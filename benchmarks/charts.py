@@ -60,11 +60,7 @@ def chart(
     layout = {
         **theme.line_chart({**x, "showgrid": True}, y, width=600, left=90, right=right),
         **theme.legend(),
-        "shapes": [
-            {"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": at, "y1": at,
-             "line": {"color": TARGET, "width": 1, "dash": "dot"}, "layer": "below"}
-            for at, _ in marks
-        ],
+        "shapes": [theme.rule(y=at, color=TARGET) for at, _ in marks],
         "annotations": [
             {"text": text, "showarrow": False, "xref": "paper", "yref": "y", "x": 0, "y": at,
              "xanchor": "left", "yanchor": "bottom", "xshift": 5,

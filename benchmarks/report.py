@@ -133,7 +133,7 @@ def _ends(results: Results, section: str) -> str:
         "| | tool | seconds | passes | M tokens/s | reached |",
         "|---|---|---|---|---|---|",
     ]
-    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+    for cell in results.cells(section):
         rows = results.good(section, cell=cell)
         for tool, curves in curves_of(rows).items():
             last = sorted(points[-1] for points in curves)[len(curves) // 2]
@@ -149,7 +149,7 @@ def _plots(results: Results) -> dict[str, str]:
     """Return the charts by file name."""
     drawn = {}
     for section in RACES:
-        for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+        for cell in results.cells(section):
             rows = results.good(section, cell=cell)
             peers = {row["tool"] for row in rows if row["peer"]}
             lines = []

@@ -88,6 +88,10 @@ class Results:
         """Return the same rows without those that failed."""
         return [row for row in self.select(section, **facts) if "error" not in row]
 
+    def cells(self, section: str) -> list[str]:
+        """Return the cells of a section that were measured, in order."""
+        return list(dict.fromkeys(row["cell"] for row in self.good(section)))
+
     def write(self) -> None:
         """Write all measurements; the file is either the old one or the whole new one."""
         whole = {"about": self.about, "left_out": self.left_out, "rows": self.rows}

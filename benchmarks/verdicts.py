@@ -108,7 +108,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def _races(results: Results, section: str) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+    for cell in results.cells(section):
         rows = results.good(section, cell=cell)
         peers = curves_of([row for row in rows if row["peer"]])
         ours = curves_of([row for row in rows if not row["peer"]])
@@ -148,7 +148,7 @@ def _median(rows: Sequence[Row], key: str) -> float:
 
 
 def _sampler(results: Results) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good("sampler")):
+    for cell in results.cells("sampler"):
         theirs = results.good("sampler", cell=cell, tool="tomotopy")
         own = results.good("sampler", cell=cell, tool="discan")
         if not own or not theirs:
@@ -186,7 +186,7 @@ def _pairs(
     results: Results, section: str, key: str, base: str, others: list[str], floor: float, sign: str
 ) -> Iterator[Verdict]:
     """Compare the median of one figure of each tool with that of the first."""
-    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+    for cell in results.cells(section):
         first = _median(results.good(section, cell=cell, tool=base), key)
         for tool in others:
             value = _median(results.good(section, cell=cell, tool=tool), key)
@@ -223,7 +223,7 @@ def _growth(results: Results) -> Iterator[Verdict]:
 
 
 def _transform(results: Results) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good("transform")):
+    for cell in results.cells("transform"):
         peers = _logs(curves_of(results.good("transform", cell=cell, peer=True)))
         ours = _logs(curves_of(results.good("transform", cell=cell, peer=False)))
         if not peers or not ours:
@@ -247,7 +247,7 @@ def _logs(tools: dict[str, list[list[Sequence[float]]]]) -> dict[str, list[list[
 
 
 def _online(results: Results) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good("online")):
+    for cell in results.cells("online"):
         curves = curves_of(results.good("online", cell=cell))
         names = [tool.removeprefix("online, ") for tool in curves if tool.startswith("online, ")]
         for name in names:
@@ -278,7 +278,7 @@ def _memory(results: Results) -> Iterator[Verdict]:
 
 
 def _warm_up(results: Results) -> Iterator[Verdict]:
-    for algorithm in dict.fromkeys(row["cell"] for row in results.good("warm-up")):
+    for algorithm in results.cells("warm-up"):
         warm = results.good("warm-up", cell=algorithm, tool="warm")
         cold = results.good("warm-up", cell=algorithm, tool="cold")
         if not warm:

@@ -156,7 +156,7 @@ def reading(found: dict[str, list[Rates]]) -> str:
   half of them), nor the form of tf-idf, nor the program.
 - **Words and components.** {means(both)}, the paper's {means(PAPER[names[1]])}. Components raise
   recall by two points or more in: {named(words, both, 2.0)}; in the paper in:
-  {named(PAPER[names[0]], PAPER[names[1]], 2.0)}. Ours stand beside the words as a vector of the
+  {named(PAPER[names[0]], PAPER[names[1]], 2.0)}. Ours are added to the words as a vector of the
   same length; in the paper they are more words of one bag.
 - **Components alone.** 50: {means(few)}, the paper's {means(PAPER[names[2]])}; 200: {means(many)},
   the paper's {means(PAPER[names[3]])}. Ours saw the training stories only; the paper does not say

@@ -14,7 +14,7 @@ from discan.data.storage import write_whole
 from discan.demos.blocs import Blocs
 from discan.errors import StorageError
 from discan.plot.svg import inline
-from discan.plot.theme import GREY, axis, clean, label
+from discan.plot.theme import GREY, axis, clean, label, rule
 
 __all__ = ["page", "write_page"]
 
@@ -179,11 +179,10 @@ def _dots(blocs: Blocs, g: int, k: int) -> str:
         "textfont": {"size": 10, "weight": "bold", "color": [_ink(colour) for colour in colours]},
         "hovertext": [f"Bloc {blocs.letters[other]}: yea {x:.0%}" for x, _, other in placed],
     }  # fmt: skip
-    rule = {"type": "line", "layer": "below", "x0": 0, "x1": 1, "y0": foot, "y1": foot,
-            "line": {"color": "#bbb", "width": 1.5}}  # fmt: skip
     layout = {
         "width": width, "height": tall, "margin": {"l": margin, "r": margin, "t": 0, "b": 0},
-        "meta": {"description": "Probability of a yea in each bloc"}, "shapes": [rule],
+        "meta": {"description": "Probability of a yea in each bloc"},
+        "shapes": [rule(y=foot, color="#bbb", width=1.5, dash="solid")],
         "xaxis": {"range": [0, 1], "showticklabels": False},
         "yaxis": {"range": [0, tall], "showticklabels": False},
     }  # fmt: skip
@@ -233,6 +232,7 @@ margin:1rem 0 .5rem}
 border-radius:2px}
 .gap{flex:1}
 figure{margin:0}
+figure+figure{margin-top:2rem}
 figcaption{font-size:.9rem;color:#444;max-width:130ch;margin-top:.5rem}
 .scroll{overflow-x:auto}
 figure svg{display:block;width:100%;min-width:1060px;height:auto}

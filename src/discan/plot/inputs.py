@@ -14,15 +14,9 @@ from discan.errors import InputError
 from discan.typing import Array
 
 __all__ = [
-    "Components",
-    "Documents",
-    "components_of",
-    "documents_of",
-    "fit_of",
-    "is_estimator",
-    "labels",
+    "Components", "Documents", "components_of", "documents_of", "fit_of", "is_estimator", "labels",
     "numbered",
-]
+]  # fmt: skip
 
 MOST = 1000  # documents that can have a mark each
 

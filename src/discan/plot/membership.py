@@ -9,17 +9,7 @@ import numpy as np
 
 from discan.plot.inputs import documents_of
 from discan.plot.order import ordered
-from discan.plot.theme import (
-    PERCENT,
-    TITLE_HEIGHT,
-    axis,
-    colours,
-    figure,
-    label,
-    legend,
-    legend_width,
-    text_width,
-)
+from discan.plot.theme import colours, figure, label, share_chart, text_width
 
 __all__ = ["membership"]
 
@@ -69,7 +59,6 @@ def membership(
     size = 12 if step >= 15 else 10
     short = [label(name, 28, keep_end=True) for name in listed] if step >= 10 else []
     below = 12 + max((text_width(name, size) for name in short), default=0)
-    margin = {"l": 60, "r": legend_width(keys), "t": TITLE_HEIGHT + 12, "b": int(below) + 8}
     traces = [
         {
             "type": "bar", "name": key, "x": np.arange(n_documents), "y": shares[:, k],
@@ -83,21 +72,14 @@ def membership(
         }
         for k, (key, colour) in enumerate(zip(keys, colours(n_components), strict=True))
     ]  # fmt: skip
-    plot_height = max(260, 19 * n_components)
-    layout = {
-        "width": max(420, int(step * n_documents) + 60) + margin["r"],
-        "height": plot_height + margin["t"] + margin["b"],
-        "margin": margin,
-        "barmode": "stack",
-        **legend(reverse=True),
-        "xaxis": axis(
-            range=[-0.6, n_documents - 0.4], tickvals=np.arange(len(short)), ticktext=short,
-            tickangle=-90, tickfont={"size": size}, anchor="y",
-        ),
-        "yaxis": axis(range=[0, 1], showgrid=True, anchor="x", **PERCENT),
+    across = {
+        "range": [-0.6, n_documents - 0.4], "tickvals": np.arange(len(short)), "ticktext": short,
+        "tickangle": -90, "tickfont": {"size": size},
     }  # fmt: skip
+    width = max(420, int(step * n_documents) + 60)
+    layout = share_chart(keys, across, width=width, height=260, below=int(below) + 8, grid=True)
     return figure(
-        traces, layout, title=title,
+        traces, {**layout, "barmode": "stack"}, title=title,
         subtitle=subtitle
         or f"A bar is a document, {n_documents:,} in all; its colours are the shares of "
         f"{n_components} components",

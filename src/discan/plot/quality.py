@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.plot.theme import (
-    GREY,
-    colours,
-    figure,
-    label,
-    legend,
-    line_chart,
-    number_ticks,
-    span,
-)
+from discan.plot.theme import colours, figure, label, legend, line_chart, number_axis, rule, span
 from discan.typing import Array
 
 __all__ = ["quality"]
@@ -117,32 +108,31 @@ def quality(
         for at, colour, text in marks
     ]  # fmt: skip
     filled = np.nan_to_num(errors)
-    low_x, high_x = span([sizes], 0.05)
-    low_y, high_y = span([np.concatenate(repeats), means - filled, means + filled], 0.08)
-    across = {"title": "number of components", "range": [low_x, high_x],
+    across = {"title": "number of components", "range": span([sizes], 0.05),
               "tickvals": sizes, "ticktext": _tick_labels(sizes)}  # fmt: skip
-    up = {"title": label(measure), "range": [low_y, high_y], **number_ticks(low_y, high_y)}
+    drawn = [np.concatenate(repeats), means - filled, means + filled]
+    up = number_axis(label(measure), drawn, 0.08)
     layout = {
         **line_chart(across, up, width=640, left=84, right=330),
         **legend(),
-        "shapes": [] if chosen is None else [_limit(means[best] - sign * errors[best])],
+        "shapes": [] if chosen is None else [rule(y=means[best] - sign * errors[best])],
     }
     told = f"{'Higher' if higher_is_better else 'Lower'} is better"
     if chosen is not None:
         side = "below" if higher_is_better else "above"
         told += f"; bars are standard errors of the mean, the dotted line is one {side} the best"
-    drawn = figure(
+    result = figure(
         traces, layout, title=title,
         subtitle=subtitle or told,
         description=f"Held-out quality for {len(sizes)} numbers of components, from {sizes[0]} to "
         f"{sizes[-1]}. " + ", ".join(text for _, _, text in marks) + ".",
     )  # fmt: skip
-    drawn.layout.meta = {
-        **drawn.layout.meta,
+    result.layout.meta = {
+        **result.layout.meta,
         "best": int(sizes[best]),
         "one_standard_error": None if chosen is None else int(sizes[chosen]),
     }
-    return drawn
+    return result
 
 
 def _scores(table: Any) -> dict[int, Array]:
@@ -194,14 +184,6 @@ def _components(key: Any) -> int:
             "{} is not a number of components", argument="K", value=key, remedy=_WANTED
         )
     return k
-
-
-def _limit(height: float) -> dict[str, Any]:
-    """Return a dotted line one standard error from the best."""
-    return {
-        "type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": height,
-        "y1": height, "line": {"color": GREY, "width": 1, "dash": "dot"}, "layer": "below",
-    }  # fmt: skip
 
 
 def _tick_labels(sizes: Array) -> list[str]:

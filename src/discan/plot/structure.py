@@ -9,17 +9,7 @@ import numpy as np
 
 from discan.plot.inputs import documents_of, labels, numbered
 from discan.plot.order import by_main_component, main_components
-from discan.plot.theme import (
-    PERCENT,
-    TITLE_HEIGHT,
-    axis,
-    colours,
-    figure,
-    label,
-    legend,
-    legend_width,
-    text_width,
-)
+from discan.plot.theme import colours, figure, label, rule, share_chart, text_width
 from discan.typing import Array
 
 __all__ = ["structure"]
@@ -98,32 +88,19 @@ def structure(
     )  # fmt: skip
 
     edges = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(titles)))))
-    right = legend_width(keys)
     short = [label(name, 24) for name in titles]
     pixels = np.diff(edges) * WIDTH / n_documents
     flat = all(text_width(t, 12) < p for t, p in zip(short, pixels, strict=True))
     below = 34 if flat else 16 + int(max(text_width(t, 12) for t in short))
-    plot_height = max(240, 19 * n_components)
-    margin = {"l": 60, "r": right, "t": TITLE_HEIGHT + 12, "b": below}
+    across = {"range": [0, n_documents], "tickvals": (edges[1:] + edges[:-1]) / 2,
+              "ticktext": short, "tickangle": 0 if flat else -90}  # fmt: skip
+    pen: dict[str, Any] = {"color": "#111111", "width": 1.5, "dash": "solid"}
+    inner = map(int, edges[1:-1]) if groups is not None else ()
     layout = {
-        "width": WIDTH + 60 + right,
-        "height": plot_height + margin["t"] + below,
-        "margin": margin,
-        **legend(reverse=True),
+        **share_chart(keys, across, width=WIDTH + 60, height=240, below=below, grid=False),
         "hovermode": "x",
-        "xaxis": axis(
-            range=[0, n_documents], tickvals=(edges[1:] + edges[:-1]) / 2, ticktext=short,
-            tickangle=0 if flat else -90, anchor="y",
-        ),
-        "yaxis": axis(range=[0, 1], anchor="x", **PERCENT),
-        "shapes": [
-            {
-                "type": "line", "xref": "x", "yref": "paper", "x0": edge, "x1": edge, "y0": -0.03,
-                "y1": 1, "line": {"color": "#111111", "width": 1.5},
-            }
-            for edge in map(int, edges[1:-1])
-        ] if groups is not None else [],
-    }  # fmt: skip
+        "shapes": [rule(x=edge, foot=-0.03, layer="above", **pen) for edge in inner],
+    }
     kind = "" if groups is None else f" in {len(titles)} groups"
     return figure(
         traces, layout, title=title,

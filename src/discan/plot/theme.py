@@ -15,32 +15,11 @@ from discan.typing import Array
 from discan.validation import whole
 
 __all__ = [
-    "BRIGHT",
-    "DEEP",
-    "FONT",
-    "GREY",
-    "GRID",
-    "INK",
-    "PALETTE",
-    "PERCENT",
-    "TITLE_HEIGHT",
-    "Scale",
-    "axis",
-    "blend",
-    "cells",
-    "clean",
-    "colours",
-    "figure",
-    "label",
-    "legend",
-    "legend_width",
-    "line_chart",
-    "linear_ticks",
-    "number_ticks",
-    "span",
-    "spectrum",
-    "text_width",
-]
+    "BRIGHT", "DEEP", "FONT", "GREY", "GRID", "INK", "PALETTE", "TITLE_HEIGHT", "Scale",
+    "axis", "blend", "cells", "clean", "colours", "figure", "label", "legend", "legend_width",
+    "line_chart", "linear_ticks", "number_axis", "number_ticks", "rule", "share_chart", "span",
+    "spectrum", "text_width",
+]  # fmt: skip
 
 Scale = Sequence[tuple[float, str]]
 
@@ -62,10 +41,6 @@ BRIGHT: Scale = ((0.0, "#3b8ad8"), *DEEP[1:3], (1.0, "#d9702e"))
 INK, GREY, GRID = "#222222", "#666666", "#e4e4e4"
 FONT = "Helvetica Neue, Helvetica, Arial, sans-serif"
 TITLE_HEIGHT = 64  # pixels: the title, the subtitle, and white space
-PERCENT: dict[str, Any] = {
-    "tickvals": [0, 0.25, 0.5, 0.75, 1],
-    "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"],
-}
 SMALL = {"size": 12}
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -170,6 +145,23 @@ def legend(reverse: bool = False) -> dict[str, Any]:
     return {"showlegend": True, "legend": {**order, "font": SMALL, "x": 1.01, "y": 1}}
 
 
+def share_chart(
+    keys: Sequence[str], x: dict[str, Any], *, width: int, height: int, below: int, grid: bool
+) -> dict[str, Any]:
+    """Return the layout of stacked shares with a legend; ``x`` are arguments of `axis`."""
+    margin = {"l": 60, "r": legend_width(keys), "t": TITLE_HEIGHT + 12, "b": below}
+    percent: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.25, 0.5, 0.75, 1],
+                               "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"]}  # fmt: skip
+    return {
+        "width": width + margin["r"],
+        "height": max(height, 19 * len(keys)) + margin["t"] + below,
+        "margin": margin,
+        **legend(reverse=True),
+        "xaxis": axis(anchor="y", **x),
+        "yaxis": axis(anchor="x", showgrid=grid, **percent),
+    }
+
+
 def line_chart(x: dict[str, Any], y: dict[str, Any], *, width: int, left: int, right: int) -> Any:
     """Return the layout of lines over a plane; ``x`` and ``y`` are arguments of `axis`."""
     return {
@@ -178,6 +170,20 @@ def line_chart(x: dict[str, Any], y: dict[str, Any], *, width: int, left: int, r
         "xaxis": axis(showline=True, anchor="y", **x),
         "yaxis": axis(showgrid=True, anchor="x", **y),
     }  # fmt: skip
+
+
+def rule(
+    *, x: float | None = None, y: float | None = None, foot: float = 0, layer: str = "below",
+    **line: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Return a straight line across the whole plot, upright at x or level at y."""
+    place = (
+        {"xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": y, "y1": y}
+        if x is None
+        else {"xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": foot, "y1": 1}
+    )
+    pen = {"color": GREY, "width": 1, "dash": "dot", **line}
+    return {"type": "line", **place, "line": pen, "layer": layer}
 
 
 def cells(values: Array, hovertext: list[list[str]], scale_title: str) -> dict[str, Any]:
@@ -240,6 +246,14 @@ def linear_ticks(low: float, high: float, n: int = 5) -> Array:
     step = min((m * power for m in (1, 2, 2.5, 5, 10)), key=lambda step: abs(length / step - n))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
     return np.asarray(np.arange(first, last + 0.5) * step + 0.0)  # no -0
+
+
+def number_axis(
+    title: str, values: Sequence[Array], margin: float, n: int = 5
+) -> dict[str, Any]:  # fmt: skip
+    """Return arguments of `axis` for these numbers: title, range and about n ticks."""
+    low, high = span(values, margin)
+    return {"title": title, "range": [low, high], **number_ticks(low, high, n)}
 
 
 def number_ticks(low: float, high: float, n: int = 5) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from discan.plot.theme import (
     legend,
     legend_width,
     line_chart,
-    number_ticks,
-    span,
+    number_axis,
+    rule,
 )
 from discan.typing import Array
 from discan.validation import one_of, whole
@@ -89,10 +89,8 @@ def trace(
                     "marker": {"color": colour, "size": 5, "line": {"width": 0}},
                 }
             )  # fmt: skip
-    low_x, high_x = span([x for x, _, _ in lines], 0.02)
-    low_y, high_y = span([y for _, y, _ in lines], 0.06)
-    across = {"title": against, "range": [low_x, high_x], **number_ticks(low_x, high_x, 8)}
-    up = {"title": "objective, nats", "range": [low_y, high_y], **number_ticks(low_y, high_y)}
+    across = number_axis(against, [x for x, _, _ in lines], 0.02, 8)
+    up = number_axis("objective, nats", [y for _, y, _ in lines], 0.06)
     layout = {
         **line_chart(across, up, width=760, left=90, right=legend_width(keys) if several else 24),
         **legend(),
@@ -167,12 +165,7 @@ def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, An
         return {}
     at = float(x[np.argmax(drawn)])
     return {
-        "shapes": [
-            {
-                "type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
-                "line": {"color": GREY, "width": 1, "dash": "dot"}, "layer": "below",
-            }
-        ],
+        "shapes": [rule(x=at)],
         "annotations": [
             {
                 "text": "draws begin", "showarrow": False, "xref": "x", "yref": "paper", "x": at,
