@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""New documents (transform) and documents that stream past (online)."""
+"""Proportions of new documents (transform), and online fits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from discan.algorithms import MAP, CollapsedVariational, Variational
 
 __all__ = ["measure_online", "measure_transform", "settled"]
 
-# of scikit-learn; 1e-3 is its default
+# scikit-learn's; 1e-3 is its default
 TOLERANCES = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7, 1e-9, 1e-11)
-LENGTH = 40.0  # tokens of a synthetic document
+LENGTH = 40.0  # mean number of tokens of a synthetic document
 SETTLE_STEPS = 5000
 
 
@@ -32,10 +32,10 @@ def measure_transform(
     results: Results, corpus: Counts, components: list[int], repeats: int,
     clock: Callable[[], float],
 ) -> None:  # fmt: skip
-    """Time the proportions of new documents, and say how far from settled they are.
+    """Time the proportions of new documents, and measure their distance from the fixed point.
 
-    Both tools solve the same problem, given components as points: a_k <- alpha + sum_j w_j R_jk
-    with exp(digamma(a)) as weights. Each answer is compared with the fixed point that it leads to.
+    Both tools solve the same problem for fixed components: a_k <- alpha + sum_j w_j R_jk with
+    weights exp(digamma(a)). Each answer is compared with the fixed point to which it converges.
     """
     ways = {"scikit-learn LDA": _sklearn_transform, "discan": _our_transform}
     for n_components in components:
@@ -52,7 +52,7 @@ def measure_transform(
 def measure_online(
     results: Results, corpus: Counts, n_components: int, n_documents: int, seconds: float
 ) -> None:
-    """Fit synthetic documents in two online passes, and by the same algorithm until time is over.
+    """Fit synthetic documents in two online passes, and in batch until the time is over.
 
     The first of the two passes is that of the start.
     """
@@ -88,7 +88,7 @@ def measure_online(
 
 @numba.njit
 def settled(shape, loadings, indptr, words, counts, alpha, steps):  # type: ignore[no-untyped-def]
-    """Go on with fixed-point steps of each row of ``shape``, in place, until nothing moves."""
+    """Repeat fixed-point steps for each row of ``shape``, in place, until it converges."""
     n_components = loadings.shape[1]
     weights, gained = np.empty(n_components), np.empty(n_components)
     for i in range(shape.shape[0]):
@@ -112,7 +112,7 @@ def settled(shape, loadings, indptr, words, counts, alpha, steps):  # type: igno
 
 @numba.njit
 def _digamma(x):  # type: ignore[no-untyped-def]
-    """Recurrence up to 6, then the asymptotic series."""
+    """Digamma by recurrence up to 6, then the asymptotic series."""
     value = 0.0
     while x < 6.0:
         value -= 1.0 / x
@@ -125,8 +125,8 @@ def _digamma(x):  # type: ignore[no-untyped-def]
 def _time_transform(
     transform: Any, components: Any, documents: Any, alpha: float, clock: Callable[[], float]
 ) -> Row:
-    """Seconds and distance of every answer that a tool gives."""
-    transform(components, documents[:50], alpha, clock)  # warms it up
+    """Return seconds and distance of every answer of a tool."""
+    transform(components, documents[:50], alpha, clock)  # warm-up
     found = transform(components, documents, alpha, clock)
     return {
         "points": [
@@ -137,7 +137,7 @@ def _time_transform(
 
 
 def _distance(answer: Any, components: Any, documents: Any, alpha: float) -> float:
-    """Mean over documents of the L1 distance of proportions from where they would settle."""
+    """Return the mean L1 distance of the proportions of documents from their fixed point."""
     lengths = np.asarray(documents.sum(axis=1)).reshape(-1, 1)
     shape = np.ascontiguousarray(answer * (lengths + alpha * len(components)))
     matrix = sparse.csr_array(documents)
@@ -176,7 +176,7 @@ def _our_transform(components: Any, documents: Any, alpha: float, clock: Any) ->
 
 
 def _components(corpus: Counts, n_components: int) -> Any:
-    """Components of a short fit."""
+    """Return the components of a short fit."""
     model = discan.DCA(
         n_components, algorithm="map", alpha=corpus.alpha(n_components), gamma=0.01, max_iter=15,
         random_state=0, progress=False,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What must be measured in a process of its own: memory, and the first seconds of a session.
+"""Measurements that need a process of their own: memory, and the first seconds after import.
 
     python benchmarks/child.py first ALGORITHM
     python benchmarks/child.py memory TOOL CORPUS K DOCUMENTS
 
 Each prints one line of JSON. The memory is the growth of the peak resident set during a fit, above
-what was resident with the corpus in the tool's hands, after one such fit (so that compiled code is
-not counted). The fit of a sampler of ours takes draws: their averages are part of the result.
+the resident set with the corpus loaded and after one such fit (so that compiled code is not
+counted). The fit of our sampler takes draws: their averages are part of the result.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ DRAWS = 3  # of a sampler, after as many passes
 
 
 def main() -> None:
-    """Measure one thing and print it."""
+    """Run one measurement and print it."""
     what, *rest = sys.argv[1:]
     found = first(*rest) if what == "first" else memory(*rest)
     print(json.dumps(found))
 
 
 def first(algorithm: str) -> dict[str, float]:
-    """Seconds from before the import to the import, the first cycle, and the end of a first use."""
+    """Return the seconds from the start to the import, the first cycle and the first transform."""
     began = time.perf_counter()
     import discan
 
@@ -41,7 +41,7 @@ def first(algorithm: str) -> dict[str, float]:
     ticks: list[float] = []
     counts = np.random.default_rng(0).poisson(0.3, (200, 100))
     options: dict[str, Any] = {} if algorithm == "default" else {"algorithm": algorithm}
-    if algorithm == "blocked":  # what more documents would be worked on with
+    if algorithm == "blocked":  # the schedule for more documents
         options["algorithm"] = discan.Collapsed(schedule="blocked")
     model = discan.DCA(
         5, max_iter=30, random_state=0, progress=False,
@@ -54,7 +54,7 @@ def first(algorithm: str) -> dict[str, float]:
 
 
 def memory(tool: str, corpus_name: str, n_components: str, n_documents: str) -> dict[str, float]:
-    """Peak growth of the resident set in bytes."""
+    """Return the peak growth of the resident set in bytes."""
     import corpora
     from tools import Task
 
@@ -65,7 +65,7 @@ def memory(tool: str, corpus_name: str, n_components: str, n_documents: str) -> 
     ready()
     _tidy()
     before = _status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     ready()
     n_documents_kept, n_words = corpus.train.shape
     return {
@@ -78,7 +78,7 @@ def memory(tool: str, corpus_name: str, n_components: str, n_documents: str) -> 
 
 
 def _fits() -> dict[str, Any]:
-    """Functions of a task that hand over the corpus and return the fit, yet to be called."""
+    """Return functions that take a task, load the corpus, and return a function that fits."""
     import peers
     import tools
     from sklearn.base import clone
@@ -119,7 +119,7 @@ def _fits() -> dict[str, Any]:
 
 
 def _nothing(fitted: Any) -> None:
-    """Let go of what was fitted."""
+    """Discard a fitted estimator."""
 
 
 def _status(field: str) -> int:
@@ -130,7 +130,7 @@ def _status(field: str) -> int:
 
 
 def _tidy() -> None:
-    """Give back what was freed, so that it does not hide what comes."""
+    """Return freed memory to the system, so that it does not hide new allocations."""
     gc.collect()
     try:
         ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The corpora of the benchmark: real text counted the same way for every tool, and copies of it."""
+"""The corpora of the benchmark: counts of real text, the same for every tool, and copies."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Counts:
     train, test : (I, J) sparse matrices
         Whole counts, documents in random order; every word occurs in ``train``.
     alpha_rule : str
-        "fixed": 0.1 whatever K; "shared": 5 / K.
+        "fixed": 0.1 for every K; "shared": 5 / K.
     """
 
     name: str
@@ -66,21 +66,21 @@ class Counts:
 
     @property
     def judged(self) -> Any:
-        """Held-out documents that the judge folds in: every other one, to save time."""
+        """Held-out documents for the evaluation: every other one, to save time."""
         return self.test[::2]
 
     def alpha(self, n_components: int) -> float:
-        """Dirichlet parameter of the proportions that all tools are given."""
+        """Dirichlet parameter of the proportions for all tools."""
         return 0.1 if self.alpha_rule == "fixed" else 5.0 / n_components
 
     def first(self, n_documents: int) -> Counts:
-        """The same with fewer documents to fit, and no word that they lack."""
+        """Return the corpus with fewer documents to fit, and without the words they lack."""
         if not 0 < n_documents < self.train.shape[0]:
             return self
         return _without_lost_words(replace(self, train=self.train[:n_documents]))
 
     def __str__(self) -> str:
-        """Say how large it is."""
+        """Describe the size."""
         return (
             f"{self.name}: {self.train.shape[0]:,} documents, {self.train.shape[1]:,} words, "
             f"{self.tokens:,} tokens; {self.test.shape[0]:,} documents held out"
@@ -88,14 +88,14 @@ class Counts:
 
 
 def load(name: str) -> Counts:
-    """Load "newsgroups", "debian" or "docstrings"; what is not on this machine is docstrings.
+    """Load "newsgroups", "debian" or "docstrings"; the docstrings replace absent corpora.
 
-    The counts are kept in a folder beside this file, because cutting up text takes a while.
+    The counts are cached in a folder beside this file, because tokenising takes long.
     """
     path = find(SOURCES[name]) if name in SOURCES else None
     if path is None:
         return _docstrings()
-    rules = zlib.crc32(Path(__file__).read_bytes())  # other rules, other counts
+    rules = zlib.crc32(Path(__file__).read_bytes())  # a change of this file changes the counts
     kept = CACHE / f"{name}-{rules:08x}.npz"
     if not kept.exists():
         corpus = _newsgroups(path) if name == "newsgroups" else _debian(path)
@@ -115,7 +115,7 @@ def load(name: str) -> Counts:
 
 
 def available(name: str) -> str:
-    """The corpus itself if it is on this machine, else "docstrings"."""
+    """Return the name if the corpus is on this machine, else "docstrings"."""
     return name if name in SOURCES and find(SOURCES[name]) else "docstrings"
 
 
@@ -139,9 +139,9 @@ def count(
     ----------
     texts : list of str
     held_out : (I,) array of bool
-        Documents that are kept from the fit.
+        Documents that are not fitted.
     **options
-        Of ``CountVectorizer``: ``min_df``, ``max_df``.
+        Arguments of ``CountVectorizer``: ``min_df``, ``max_df``.
     """
     vectorizer = CountVectorizer(
         stop_words="english", token_pattern=r"(?u)\b[a-z]{3,}\b", dtype=np.int32, **options
@@ -155,10 +155,10 @@ def count(
 
 
 def families(names: list[str]) -> list[str]:
-    """Name the family of each package, so that siblings can be kept together.
+    """Name the family of each package, so that related packages are held out together.
 
-    It is the first word of the name without its version, or the first two words where the first is
-    shared by very many.
+    The family is the first word of the name without its version, or the first two words if very
+    many packages share the first.
     """
     words = [re.split(r"[-.+]", name) for name in names]
     heads = [parts[0].rstrip("0123456789") or parts[0] for parts in words]
@@ -170,7 +170,7 @@ def families(names: list[str]) -> list[str]:
 
 
 def replicate(corpus: Counts, n_tokens: int) -> Counts:
-    """Repeat or cut the documents until there are about so many tokens."""
+    """Repeat or cut the documents to about this number of tokens."""
     copies, rest = divmod(n_tokens, corpus.tokens)
     ends = np.cumsum(np.asarray(corpus.train.sum(axis=1)).ravel())
     part = corpus.train[: int(np.searchsorted(ends, rest))]
@@ -203,7 +203,7 @@ def synthetic(components: Any, n_documents: int, length: float, alpha: float, se
     return sparse.csr_matrix((ones, where), shape=(n_documents, n_words), dtype=np.int32)
 
 
-# ---- where the text comes from ----
+# ---- sources of text ----
 
 
 def _newsgroups(archive: Path) -> Counts:
@@ -216,7 +216,7 @@ def _newsgroups(archive: Path) -> Counts:
 
 def _messages(archive: Path) -> Iterator[str]:
     with tarfile.open(archive) as tar:
-        for member in tar:  # in the order of the archive: it cannot be read backwards
+        for member in tar:  # in the order of the archive: seeking is slow
             stream = tar.extractfile(member)
             if stream is not None:
                 body = stream.read().decode("latin-1").partition("\n\n")[2]
@@ -224,7 +224,7 @@ def _messages(archive: Path) -> Iterator[str]:
 
 
 def _debian(table: Path) -> Counts:
-    """Package descriptions, each once; families of packages are held out as a whole."""
+    """Package descriptions without repetitions; families of packages are held out as a whole."""
     with gzip.open(table, "rt", encoding="utf-8") as lines:
         rows = [line.rstrip("\n").split("\t", 2) for line in lines]
     texts: dict[str, str] = {}
@@ -239,7 +239,7 @@ def _debian(table: Path) -> Counts:
 
 
 def _docstrings() -> Counts:
-    """Docstrings of the standard library of the Python that runs this."""
+    """Docstrings of the standard library of the running Python."""
     corpus = load_docstrings("functions").corpus
     matrix = sparse.csr_matrix(
         (corpus.counts, corpus.words, corpus.indptr), shape=(corpus.n_documents, corpus.n_words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quality against time: how a curve is taken, and what is read off it."""
+"""Curves of quality against time: measuring and comparing them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 
 __all__ = ["Answer", "Race", "Watch", "best_value", "median_time", "race", "time_to"]
 
-Point = Sequence[float]  # seconds, passes, value: the lower the better
+Point = Sequence[float]  # seconds, passes, value (lower is better)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool has found so far, worked out only if asked for.
+    """The estimates of a tool so far, computed on call.
 
-    components: (K, J); scores: (I, K); alpha: (K,), where it was learnt.
+    components: (K, J); scores: (I, K); alpha: (K,), if it is learnt.
     """
 
     components: Callable[[], Any]
@@ -30,20 +30,20 @@ class Answer:
 
 @dataclass
 class Watch:
-    """A stopwatch that is halted while an answer is judged.
+    """A stopwatch that stops while an answer is evaluated.
 
     Parameters
     ----------
     judge : callable
-        Takes an Answer, returns a number, the lower the better.
+        Takes an Answer, returns a number; lower is better.
     budget : float
-        Seconds of training, at most.
+        Largest number of seconds of training.
     stop_at : float
         The fit may end when the judge's number is no higher.
     spacing : float
-        A new answer is judged when the seconds have grown by this factor.
+        An answer is evaluated when the seconds have grown by this factor since the last one.
     clock : callable
-        Wall time, or the process's own time where a busy machine would spoil it.
+        Wall time, or the time of the process on a busy machine.
     """
 
     judge: Callable[[Answer], float]
@@ -56,11 +56,11 @@ class Watch:
     _began: float | None = None
 
     def start(self) -> None:
-        """Let the time run."""
+        """Start or continue."""
         self._began = self.clock()
 
     def stop(self) -> None:
-        """Halt."""
+        """Stop."""
         if self._began is not None:
             self._spent += self.clock() - self._began
             self._began = None
@@ -72,7 +72,7 @@ class Watch:
         return self._spent + running
 
     def lap(self, passes: float, answer: Answer) -> bool:
-        """Judge the answer if it is time to, and say whether the fit is over."""
+        """Evaluate the answer if it is due; return whether the fit is over."""
         self.stop()
         last = self.points[-1][0] if self.points else 0.0
         over = self._spent >= self.budget
@@ -83,7 +83,7 @@ class Watch:
         return over
 
     def close(self, passes: float, answer: Answer) -> None:
-        """Judge the last answer of a fit that ended by itself, if it was not."""
+        """Evaluate the last answer of a fit that ended by itself, unless it is known."""
         self.stop()
         if not self.points or self.points[-1][1] < passes:
             self.points.append((self._spent, passes, self.judge(answer)))
@@ -97,9 +97,9 @@ class Race:
     ----------
     target : float
     peer, ours : str or None
-        The fastest tool of each side, None if none got there.
+        The fastest tool of each side, None if none reached the target.
     peer_seconds, our_seconds : float
-        Median time to the target; where nobody got there, the longest time that was tried.
+        Median time to the target; if no tool reached it, the longest time of a tool.
     """
 
     target: float
@@ -110,7 +110,7 @@ class Race:
 
     @property
     def ratio(self) -> float:
-        """Times sooner; a lower bound if no peer got there, nan if we did not."""
+        """Peer's time over ours; a lower bound if no peer reached the target, nan if we did not."""
         return self.peer_seconds / self.our_seconds if self.ours is not None else math.nan
 
     @property
@@ -124,9 +124,9 @@ class Race:
 
 
 def time_to(points: Sequence[Point], target: float) -> float:
-    """Seconds until the value first was no higher than the target; inf if it never was.
+    """Return the seconds until the value was no higher than the target; inf if it never was.
 
-    Between two points the logarithm of the time is taken to be linear in the value.
+    Between two points the logarithm of the time is interpolated linearly in the value.
     """
     before = None
     for seconds, _, value in points:
@@ -141,14 +141,14 @@ def time_to(points: Sequence[Point], target: float) -> float:
 
 
 def median_time(curves: Sequence[Sequence[Point]], target: float) -> float:
-    """Median over repeats of the time to the target."""
+    """Return the median over repeats of the time to the target."""
     return statistics.median(time_to(points, target) for points in curves)
 
 
 def best_value(curves: Sequence[Sequence[Point]], share: float = 1.0) -> float:
-    """Median over repeats of the lowest value within this share of each curve's time.
+    """Return the median over repeats of the lowest value in this share of each curve's time.
 
-    Between two points it is read off as by ``time_to``.
+    Between two points it is interpolated as in ``time_to``.
     """
     lowest = []
     for points in curves:
@@ -169,7 +169,7 @@ def race(
 
     Parameters
     ----------
-    peers, ours : dict of the curves of each tool, one a repeat
+    peers, ours : dict of the curves of each tool, one per repeat
     """
     peer, peer_seconds = _fastest(peers, target)
     own, own_seconds = _fastest(ours, target)

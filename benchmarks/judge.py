@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judge components the same way whoever fitted them: held-out perplexity by document completion.
+"""Evaluate components of any tool in the same way: held-out perplexity by document completion.
 
-Each token of a held-out document falls into an observed or a scored half. The proportions come from
-the observed half by MAP steps in the log basis, m_k <- (alpha_k + sum_j w_j R_jk) / (A + L) with A
-the sum of alpha, and the components fixed; the scored half is then evaluated. The fold-in may
-favour components fitted by MAP: confirm a close call with ``estimator.score`` of others.
+Each token of a held-out document belongs to an observed or a scored half. The proportions come from
+the observed half by MAP steps in the log basis, m_k <- (alpha_k + sum_j w_j R_jk) / (A + L), with A
+the sum of alpha and the components fixed; then the scored half is evaluated. The fold-in may favour
+components fitted by MAP: check a small difference with ``estimator.score`` of another algorithm.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is imp
 
 
 def perplexity(components: Any, counts: Any, alpha: Any, seed: int = 0, steps: int = 60) -> float:
-    """Perplexity a token of held-out documents.
+    """Return the perplexity per token of held-out documents.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def perplexity(components: Any, counts: Any, alpha: Any, seed: int = 0, steps: i
 
 
 def unigram(train: Any, counts: Any) -> float:
-    """Perplexity of one component, the smoothed word frequencies of the training documents."""
+    """Return the perplexity of one component, the smoothed word frequencies of ``train``."""
     return perplexity(np.asarray(train.sum(axis=0)).reshape(1, -1) + 0.01, counts, alpha=1.0)
 
 
 def divergence(scores: Any, components: Any, counts: Any) -> float:
-    """Kullback-Leibler divergence a token of counts (I, J) from scores (I, K) times components.
+    """Return the Kullback-Leibler divergence per token of counts (I, J) from scores x components.
 
-    Sum of x log(x / y) - x + y over all cells, y the product.
+    It is the sum of x log(x / y) - x + y over all cells, where y is the product.
     """
     rows = np.asarray(scores, dtype=np.float64)
     columns = np.ascontiguousarray(np.asarray(components, dtype=np.float64).T)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The packages we are compared with, each as fast as it can be had through its own functions."""
+"""The packages for comparison, each in its fastest form through its own functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def tomotopy_lda(name: str = "tomotopy", scheme: str = "DEFAULT", learn_alpha: int = 0) -> Tool:
-    """Collapsed Gibbs sampling in C++; handing over the documents is not counted."""
+    """Collapsed Gibbs sampling in C++; the transfer of the documents is not counted."""
 
     def fit(task: Task, watch: Watch) -> None:
         model, kind = tomotopy_model(task, learn_alpha), tomotopy_scheme(scheme)
@@ -47,7 +47,7 @@ def tomotopy_lda(name: str = "tomotopy", scheme: str = "DEFAULT", learn_alpha: i
 
 
 def tomotopy_model(task: Task, learn_alpha: int = 0) -> Any:
-    """A model with its documents, not yet trained."""
+    """Return a model with its documents, not yet trained."""
     import tomotopy
 
     model = tomotopy.LDAModel(
@@ -63,7 +63,7 @@ def tomotopy_model(task: Task, learn_alpha: int = 0) -> Any:
 
 
 def tomotopy_components(model: Any, n_words: int) -> Any:
-    """Components with the columns in our order."""
+    """Return the components with the columns in our order."""
     rows = np.array([model.get_topic_word_dist(k) for k in range(model.k)])
     components = np.zeros((model.k, n_words))
     components[:, [int(name) for name in model.used_vocabs]] = rows
@@ -71,16 +71,16 @@ def tomotopy_components(model: Any, n_words: int) -> Any:
 
 
 def tomotopy_scheme(name: str) -> Any:
-    """A way of sharing the work among threads: "DEFAULT", "PARTITION" or "COPY_MERGE"."""
+    """Return a parallel scheme: "DEFAULT", "PARTITION" or "COPY_MERGE"."""
     import tomotopy
 
     return getattr(tomotopy.ParallelScheme, name)
 
 
 def sklearn_lda(name: str, method: str = "batch", jobs: int | None = None) -> Tool:
-    """Variational Bayes; "batch" looks on after each pass, "online" after each batch.
+    """Variational Bayes; "batch" is evaluated after each pass, "online" after each batch.
 
-    ``jobs`` is for when fewer processes than threads are faster.
+    ``jobs`` sets another number of processes than threads, where that is faster.
     """
 
     def fit(task: Task, watch: Watch) -> None:
@@ -98,7 +98,7 @@ def sklearn_lda(name: str, method: str = "batch", jobs: int | None = None) -> To
         n_documents, n_words = matrix.shape
         size = n_documents if method == "batch" else model.batch_size
         with threadpool_limits(task.threads), Parallel(n_jobs=n_jobs) as pool:
-            # what model.fit does, without the bound that it works out at the end
+            # the steps of model.fit, without its bound at the end
             watch.start()
             model._init_latent_vars(n_words, dtype=matrix.dtype)
             for step in range(ENDLESS):
@@ -112,7 +112,7 @@ def sklearn_lda(name: str, method: str = "batch", jobs: int | None = None) -> To
 
 
 def gensim_lda(name: str, multicore: bool = False) -> Tool:
-    """Online variational Bayes, a pass at a time; turning counts into its format is not counted."""
+    """Online variational Bayes, pass by pass; the conversion of the counts is not counted."""
 
     def fit(task: Task, watch: Watch) -> None:
         from gensim.matutils import Sparse2Corpus
@@ -141,7 +141,7 @@ def gensim_lda(name: str, multicore: bool = False) -> Tool:
 
 
 def sklearn_nmf(name: str = "scikit-learn NMF", step: int = 5) -> Tool:
-    """Multiplicative updates for the KL divergence, taken up again every few passes."""
+    """Multiplicative updates for the KL divergence, restarted every few passes."""
 
     def fit(task: Task, watch: Watch) -> None:
         from sklearn.decomposition import non_negative_factorization
@@ -163,11 +163,11 @@ def sklearn_nmf(name: str = "scikit-learn NMF", step: int = 5) -> Tool:
                     break
             watch.stop()
 
-    return Tool(name, fit, "scikit-learn", {"passes a step": step})
+    return Tool(name, fit, "scikit-learn", {"passes per step": step})
 
 
 def enstop_plsa(name: str = "enstop PLSA") -> Tool:
-    """EM for PLSI with its own steps, without the likelihood that its loop works out."""
+    """EM for PLSI by its own steps, without the likelihood that its loop computes."""
 
     def fit(task: Task, watch: Watch) -> None:
         from enstop.plsa import plsa_e_step, plsa_init, plsa_m_step

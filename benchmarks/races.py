@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Races: which tool is first to a given quality. What is raced is listed here as data."""
+"""Races: which tool reaches a given quality first. The cells are listed here as data."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ __all__ = ["Cell", "cells", "run"]
 
 WARM_DOCUMENTS = 300
 
-# K: (floor, perplexities of 20 newsgroups to reach); none are taken from the peer's own curve.
+# K: (floor, target perplexities on 20 newsgroups); without targets the peer's curve sets them.
 QUALITY = {20: (5.0, (4000, 3800)), 100: (4.0, (3500, 3200)), 500: (4.0, (3300, 3000)),
            1000: (6.0, ())}  # fmt: skip
 SECONDS = {20: 30.0, 100: 60.0, 500: 150.0, 1000: 100.0}
 LEARN_ALPHA = (2850,)
-# A peer that takes longer than the floor asks for, with this to spare, need not go on.
+# A peer stops when it has taken this many times as long as the floor allows.
 SPARE = 1.5
-SLOW_TO_IMPORT = "enstop"  # it compiles for half a minute or more, every time
+SLOW_TO_IMPORT = "enstop"  # every import compiles for half a minute or more
 TITLES = {"newsgroups": "20 newsgroups", "debian": "Debian", "docstrings": "docstrings"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One comparison: a corpus, K, threads, and who takes part.
+    """One comparison: a corpus, K, threads, and the tools.
 
-    ``targets``: values to reach; none means the best peer's value after half and all of its time.
-    ``ours``: the first is our default, as one would call it without thinking.
+    ``targets``: values to reach; () means the best peer's value after half and all of its time.
+    ``ours``: the first is our default.
     """
 
     section: str
@@ -62,7 +62,7 @@ def cells(
     section: str, corpora: Iterable[str], components: Iterable[int], threads: Iterable[int],
     whole: bool,
 ) -> Iterator[Cell]:  # fmt: skip
-    """List the cells of a section; ``whole`` tells whether the corpora are complete."""
+    """List the cells of a section; ``whole`` says whether the corpora are complete."""
     make = {"quality": _quality, "alpha": _alpha, "variational": _variational, "kl": _kl}[section]
     for corpus in corpora:
         for n_components in components:
@@ -76,10 +76,10 @@ def cells(
 def run(
     cell: Cell, corpus: Counts, results: Results, clock: Callable[[], float] = time.perf_counter
 ) -> None:
-    """Race the tools, one after the other, then all again.
+    """Run the tools in turn, once per repeat.
 
-    Where targets are given we go first, and peers have the time that the floor asks for and half
-    as much again; else peers go first, and we go on until we are as good.
+    With targets we run first, and peers get 1.5 times the time that the floor allows. Without
+    targets peers run first, and we continue until we reach their quality.
     """
     absent = tools.missing()
     task = Task(corpus, cell.n_components, cell.threads)
@@ -103,7 +103,7 @@ def run(
                 if tool.name not in warmed:
                     _warm_up(tool, task)
                     warmed.add(tool.name)
-                spacing = 1.2 if cell.n_components <= 100 else 1.35  # judging costs by K
+                spacing = 1.2 if cell.n_components <= 100 else 1.35  # evaluation costs more
                 watch = Watch(judged, seconds, stop_at, spacing, clock)
                 tool.fit(dataclasses.replace(task, seed=repeat), watch)
                 return {"points": watch.points}
@@ -127,7 +127,7 @@ def _judge(cell: Cell, corpus: Counts, alpha: float) -> Callable[[Answer], float
 
 
 def _warm_up(tool: Tool, task: Task) -> None:
-    """Compile, load and start whatever the tool needs: a small fit, then a pass of the real one."""
+    """Compile, load and start everything: a small fit, then one pass over the real corpus."""
     small = dataclasses.replace(task, corpus=task.corpus.first(WARM_DOCUMENTS))
     tool.fit(small, Watch(lambda answer: 0.0, budget=1.0))
     if tool.package is None:
@@ -135,22 +135,22 @@ def _warm_up(tool: Tool, task: Task) -> None:
 
 
 def _lowest(cell: Cell, results: Results) -> float:
-    """The lowest value that a peer has reached so far."""
+    """Return the lowest value of a peer so far."""
     rows = results.good(cell.section, cell=cell.label, peer=True)
     return min((point[2] for row in rows for point in row["points"]), default=float("-inf"))
 
 
 def _our_time(cell: Cell, results: Results, target: float) -> float:
-    """The longest that our default has taken to the target; endless if it once was not enough."""
+    """Return the longest time of our default to the target; inf if it missed the target once."""
     rows = results.good(cell.section, cell=cell.label, default=True)
     return max((time_to(row["points"], target) for row in rows), default=float("inf"))
 
 
-# ---- what is raced ----
+# ---- cells ----
 
 
 def _shortened(cell: Cell) -> Cell:
-    """A tenth of the time, once, on a corpus of which the targets are not known."""
+    """Shorten a cell: a tenth of the time, one repeat, no targets, no slow import."""
     peers = tuple(tool for tool in cell.peers if tool.package != SLOW_TO_IMPORT)
     return dataclasses.replace(cell, peers=peers, targets=(), seconds=cell.seconds / 10, repeats=1)
 
@@ -205,12 +205,12 @@ def _variational(corpus: str, n_components: int, threads: int) -> Cell | None:
             tools.ours("discan, variational", algorithm="variational"),
         ),
         10.0, {20: 30.0, 100: 45.0}.get(n_components, 60.0),
-        repeats=1,  # they are far apart
+        repeats=1,  # the differences are large
     )  # fmt: skip
 
 
 def _kl(corpus: str, n_components: int, threads: int) -> Cell | None:
-    """Maximum likelihood; the peers have one thread, so have we."""
+    """Maximum likelihood; the peers use one thread, so we do too."""
     if n_components > 100 or threads > 1 or corpus == "debian":
         return None
     return Cell(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rates of the samplers: seconds a sweep, tokens a second, and the quality they come with."""
+"""Rates of the samplers: seconds per sweep, tokens per second, and the quality reached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLOORS = {20: 1.2, 100: 1.5, 500: 3.0, 1000: 5.0}
 
 @dataclass(frozen=True)
 class Rate:
-    """A chain to time: ``tool`` is "tomotopy" or a name of ours.
+    """A chain to time: ``tool`` is "tomotopy" or one of ours.
 
     All chains start at random, hyperparameters are fixed, and the first sweep is not timed.
     """
@@ -48,7 +48,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of each is measured."""
+    """The sizes of all sections."""
 
     components: tuple[int, ...]
     threads: tuple[int, ...]
@@ -68,14 +68,14 @@ SHORT = Sizes((20, 100), (1,), 10, 1_000_000, (250_000, 500_000, 1_000_000), (20
 
 
 def plan(section: str, sizes: Sizes) -> Iterator[Rate]:
-    """List what a section times, tools of one cell together."""
+    """List the chains of a section, tools of one cell together."""
     if section == "sampler":
         for n_components in sizes.components:
             for threads in sizes.threads:
                 cell = f"K={n_components}, {threads} thread{'s' * (threads > 1)}"
                 head = (section, cell)
                 rest = (n_components, threads, sizes.sweeps)
-                # short chains are told apart from a machine's moods by taking more turns
+                # short chains need more repeats against random load of the machine
                 repeats = 2 * sizes.repeats - 1 if n_components <= 100 else sizes.repeats
                 for tool in ("tomotopy", "discan"):
                     yield Rate(*head, tool, *rest, judged=True, repeats=repeats)
@@ -137,7 +137,7 @@ def _work(rate: Rate, whole: Counts, seed: int, clock: Callable[[], float]) -> C
         time_chain = _time_tomotopy if rate.tool == "tomotopy" else _time_ours
         if rate.tool != "tomotopy":
             small = replace(task, corpus=corpus.first(300))
-            _time_ours(rate, small, clock)  # compiles or loads the kernels
+            _time_ours(rate, small, clock)  # compile or load the kernels
         seconds, components = time_chain(rate, task, clock)
         found: Row = {
             "seconds": seconds / rate.sweeps,
@@ -152,7 +152,7 @@ def _work(rate: Rate, whole: Counts, seed: int, clock: Callable[[], float]) -> C
 
 
 def _time_ours(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[float, Any]:
-    """Seconds of the sweeps after the first, and the components of the last state."""
+    """Return the seconds of the sweeps after the first, and the last components."""
     ticks: list[float] = []
     last: dict[str, Any] = {}
     n_cycles = rate.sweeps + 1
@@ -177,7 +177,7 @@ def _time_ours(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[floa
 
 
 def _time_tomotopy(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[float, Any]:
-    """The same of tomotopy, with the faster of its ways to share the work."""
+    """Return the same for tomotopy, with the faster of its parallel schemes."""
     best = (np.inf, None)
     schemes = ["DEFAULT"] if rate.threads == 1 else ["PARTITION", "COPY_MERGE"]
     for scheme in schemes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the report: tables in Markdown and plots, all from the measurements."""
+"""Write the report from the measurements: tables in Markdown, and charts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 import re
 from pathlib import Path
 
+from charts import Line, chart
 from curves import best_value
 from store import Results
-from svg import Line, chart
 from verdicts import RACES, SECTIONS, Verdict, curves_of, growth_points, targets_of, verdicts
 
 __all__ = ["markdown", "write"]
@@ -17,23 +17,24 @@ __all__ = ["markdown", "write"]
 BUSY = 1.5  # times the number of cores
 
 METHOD = """
-A ratio is the peer's time divided by ours to the same quality, or our rate divided by the peer's:
-above 1 we are faster. Where a floor is an upper limit, the ratio is ours to the reference's.
-Seconds are of training alone, medians over repeats, tools taking turns; judging is outside the
-clock, and kernels were compiled and pools started by a small fit beforehand. Our seconds begin when
-`fit` is called, so they hold the reading of the matrix and the start; handing documents to tomotopy
-and gensim is not counted, nor are the checks of convergence of scikit-learn's LDA and of enstop.
-scikit-learn's NMF is taken up again every five passes and pays for a divergence each time, which is
-counted. Where our first snapshot is already below a target, its time is an upper limit. All tools
-have the same documents, alpha and gamma, and their components the same judge (`judge.py`). Between
-two snapshots the logarithm of the time is taken as linear in the quality. "at least": no peer got
-there in its time. Targets that are not given are the best peer's quality after half of its time and
-after all of it. Seconds belong to this machine and date; only ratios mean anything elsewhere.
+A ratio is the peer's time to a given quality divided by ours, or our rate divided by the peer's:
+above 1 we are faster. Where the floor is an upper limit, the ratio is our value divided by the
+reference. Seconds are of training only: medians over repeats, with tools in turn. The evaluation of
+the quality is not counted, and a small fit has compiled the kernels and started the threads before.
+Our seconds begin with the call of `fit`, so they include reading the matrix and the start. For
+tomotopy and gensim the transfer of the documents is not counted; for scikit-learn's LDA and for
+enstop the checks of convergence are not counted. scikit-learn's NMF is restarted every five passes;
+the divergence that it computes each time is counted. If our first snapshot is already below a
+target, its time is an upper limit. All tools have the same documents, alpha and gamma, and their
+components are evaluated by the same function (`judge.py`). Between two snapshots the logarithm of
+the time is interpolated linearly in the quality. "at least": no peer reached the target in its
+time. If no targets are set, they are the best peer's quality after half of its time and after all
+of it. Seconds are valid for this machine and date; only ratios can be compared with others.
 """.strip()
 
 
 def write(results: Results, folder: Path) -> None:
-    """Write report.md and the plots into a folder."""
+    """Write report.md and the charts into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     plots = _plots(results)
     for name, drawing in plots.items():
@@ -42,7 +43,7 @@ def write(results: Results, folder: Path) -> None:
 
 
 def markdown(results: Results, plots: list[str]) -> str:
-    """The report as text."""
+    """Return the report as text."""
     parts = ["# Benchmark", _about(results), METHOD]
     found = {section: verdicts(results, section) for section in SECTIONS}
     lines = [line for section in found.values() for line in section]
@@ -65,7 +66,7 @@ def markdown(results: Results, plots: list[str]) -> str:
             parts.append(_ends(results, section))
     if results.left_out:
         listed = "\n".join(f"- {name}" for name in results.left_out)
-        parts.append(f"## Left out for want of time\n\n{listed}")
+        parts.append(f"## Not measured: the time was over\n\n{listed}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -79,9 +80,8 @@ def _about(results: Results) -> str:
     ]
     if about["form"] == "short":
         lines.append(
-            "Short form: few documents, one repeat; enstop takes too long to import. The floors "
-            "are meant for the\nfull form: here they are held against sizes at which fixed costs "
-            "and chance weigh more."
+            "Short form: few documents, one repeat, no enstop (its import takes too long). The "
+            "floors are set for the\nfull form: at these sizes fixed costs and chance matter more."
         )
     if about["missing"]:
         lines.append(f"Not installed, so left out: {', '.join(about['missing'])}.")
@@ -89,7 +89,7 @@ def _about(results: Results) -> str:
     if loads:
         lines.append(f"Load average while measuring: {min(loads):.1f} to {max(loads):.1f}.")
         if max(loads) > BUSY * about["cores"]:
-            lines.append("**The machine was busy with other work: trust ratios only roughly.**")
+            lines.append("**The machine was busy with other work: the ratios are rough.**")
     return "\n".join(lines)
 
 
@@ -117,7 +117,7 @@ def _ratio(row: Verdict) -> str:
 
 
 def _met(row: Verdict) -> str:
-    open_ended = row.bound and not math.isnan(row.ratio)  # the peer might take longer still
+    open_ended = row.bound and not math.isnan(row.ratio)  # the ratio may be larger
     word = "met" if row.met else "**not shown**" if open_ended else "**not met**"
     return f"{word}; {row.note}" if row.note else word
 
@@ -128,12 +128,12 @@ def _failure(row: Verdict) -> str:
 
 
 def _ends(results: Results, section: str) -> str:
-    """Where each curve ended: seconds, passes and quality, tokens a second."""
+    """Tabulate the end of each curve: seconds, passes, tokens per second, and quality."""
     lines = [
         "| | tool | seconds | passes | M tokens/s | reached |",
         "|---|---|---|---|---|---|",
     ]
-    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+    for cell in results.cells(section):
         rows = results.good(section, cell=cell)
         for tool, curves in curves_of(rows).items():
             last = sorted(points[-1] for points in curves)[len(curves) // 2]
@@ -146,10 +146,10 @@ def _ends(results: Results, section: str) -> str:
 
 
 def _plots(results: Results) -> dict[str, str]:
-    """Drawings by file name."""
+    """Return the charts by file name."""
     drawn = {}
     for section in RACES:
-        for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+        for cell in results.cells(section):
             rows = results.good(section, cell=cell)
             peers = {row["tool"] for row in rows if row["peer"]}
             lines = []
@@ -158,12 +158,13 @@ def _plots(results: Results) -> dict[str, str]:
                 middle = ordered[len(ordered) // 2]
                 points = [(seconds, value) for seconds, _, value in middle]
                 lines.append(Line(tool, points, dashed=tool in peers))
-            lines.sort(key=lambda line: line.dashed)  # ours first, in the same colours everywhere
+            lines.sort(key=lambda line: line.dashed)  # ours first: the same colours in all charts
             if lines:
-                up = "KL divergence a token" if section == "kl" else "held-out perplexity"
-                name = f"{section}-{_file_name(cell)}.svg"
-                levels = targets_of(rows)
-                drawn[name] = chart(cell, "seconds of training", up, lines, levels)
+                up = "KL divergence per token" if section == "kl" else "held-out perplexity"
+                drawn[f"{section}-{_file_name(cell)}.svg"] = chart(
+                    cell, "seconds of training", up, lines, targets_of(rows),
+                    "Lower and further left is better; dashed: peers; dotted: targets",
+                )  # fmt: skip
     for cell in ("tokens", "components"):
         points = growth_points(results, cell)
         if len(points) > 1:
@@ -171,8 +172,9 @@ def _plots(results: Results) -> dict[str, str]:
             even = [first, (points[-1][0], first[1] * points[-1][0] / first[0])]
             lines = [Line("collapsed", points, dots=True), Line("linear", even, dashed=True)]
             drawn[f"growth-{cell}.svg"] = chart(
-                f"Seconds a sweep against {cell}", cell, "seconds a sweep", lines
-            )
+                f"Seconds per sweep against {cell}", cell, "seconds per sweep", lines,
+                subtitle=f"Dashed: proportional to the number of {cell}",
+            )  # fmt: skip
     return drawn
 
 

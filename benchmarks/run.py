@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run discan and its peers side by side and report the ratios.
+"""Run discan and its peers in turn and report the ratios.
 
     python benchmarks/run.py                      the full form, an hour or more
     python benchmarks/run.py --short              three minutes
     python benchmarks/run.py --only quality --components 100 --threads 1
-    python benchmarks/run.py --resume             go on with today's results, skip what is there
+    python benchmarks/run.py --resume             continue today's results, skip what they hold
     python benchmarks/run.py --report             write the report again, measure nothing
 
-Tools take turns and medians are taken, so that a busy machine disturbs all alike. Every
+Tools run in turn and medians are taken, so that other load on the machine affects all alike. Every
 measurement is written to results.json at once; the report is made from that file.
 """
 
@@ -27,10 +27,10 @@ import rates
 import report
 import tools
 from store import Results, machine
+from verdicts import RACES
 
-RACES = ("quality", "alpha", "variational", "kl")
 RATES = ("sampler", "threads", "schedule", "models", "gibbs", "growth")
-# In this order: what takes long and may be cut off comes last.
+# The longest sections come last: the time limit may cut them off.
 SECTIONS = ("warm-up", "memory", "sampler", "models", "gibbs", "threads", "transform", "growth",
             "quality", "kl", "variational", "schedule", "online", "alpha")  # fmt: skip
 SHORT_SECTIONS = ("quality", "kl", "variational", "sampler", "transform", "growth", "models",
@@ -41,7 +41,7 @@ MINUTES = {"full": 90.0, "short": 2.6}
 
 
 def main() -> None:
-    """Measure what is asked for, and write the report."""
+    """Measure the selected sections, and write the report."""
     options = _options()
     folder = options.output
     path = folder / "results.json"
@@ -124,14 +124,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--components", nargs="+", type=int)
     parser.add_argument("--threads", nargs="+", type=int)
     parser.add_argument("--corpora", nargs="+", choices=("newsgroups", "debian", "docstrings"))
-    parser.add_argument("--repeats", type=int, help="of each measurement")
+    parser.add_argument("--repeats", type=int, help="repeats of each measurement")
     parser.add_argument(
         "--clock", choices=sorted(CLOCKS), default="wall",
-        help="'process': on a busy machine, for one thread only",
+        help="'process' for a busy machine; one thread only",
     )  # fmt: skip
-    parser.add_argument("--minutes", type=float, help="begin nothing new after so long")
-    parser.add_argument("--output", type=Path, help="folder of results and report")
-    parser.add_argument("--resume", action="store_true", help="keep what was measured")
+    parser.add_argument("--minutes", type=float, help="start no measurement after this time")
+    parser.add_argument("--output", type=Path, help="folder for results and report")
+    parser.add_argument("--resume", action="store_true", help="keep the measurements of the folder")
     parser.add_argument("--report", action="store_true", help="measure nothing")
     options = parser.parse_args()
     options.components = options.components or (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measurements as data: each is written down at once, so that a broken run can be taken up."""
+"""Measurements as data: each is written at once, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from discan.data.storage import write_whole
 
 __all__ = ["Results", "machine"]
 
@@ -27,9 +29,9 @@ class Results:
     about : dict
         Facts of the run: machine, date, versions.
     resume : bool
-        Keep what the file holds already and do not measure it again.
+        Keep the measurements of the file and do not repeat them.
     seconds : float, optional
-        After so long nothing new is begun; what was left out is noted.
+        Time limit: no measurement starts later; those left out are listed.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class Results:
 
     @classmethod
     def read(cls, path: Path) -> Results:
-        """Read what was measured, to report it."""
+        """Read the measurements of a file, to report them."""
         results = cls(path, {"date": ""}, resume=True)
         results.about.pop("resumed", None)
         results.left_out = json.loads(path.read_text("utf-8"))["left_out"]
@@ -55,7 +57,7 @@ class Results:
     def measure(
         self, section: str, cell: str, tool: str, repeat: int, work: Callable[[], Row], **facts: Any
     ) -> None:
-        """Do the work and keep what it returns, unless it is there already or time is over."""
+        """Run the work and keep its result, unless it is known already or the time is over."""
         name = f"{section}: {cell}, {tool}"
         if self.select(section, cell=cell, tool=tool, repeat=repeat):
             return
@@ -66,7 +68,7 @@ class Results:
         began = time.perf_counter()
         try:
             found = work()
-        except Exception as error:  # a peer that fails must not end the comparison
+        except Exception as error:  # a peer that fails must not stop the benchmark
             found = {"error": f"{type(error).__name__}: {error}"}
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
         row = {"section": section, "cell": cell, "tool": tool, "repeat": repeat, **facts, **found}
@@ -75,7 +77,7 @@ class Results:
         print(f"{name} #{repeat + 1}: {_short(found)}", file=sys.stderr, flush=True)
 
     def select(self, section: str, **facts: Any) -> list[Row]:
-        """Rows of a section with these facts, in the order in which they were measured."""
+        """Return the rows of a section with these facts, in the order of measurement."""
         return [
             row
             for row in self.rows
@@ -83,20 +85,21 @@ class Results:
         ]
 
     def good(self, section: str, **facts: Any) -> list[Row]:
-        """The same without those that failed."""
+        """Return the same rows without those that failed."""
         return [row for row in self.select(section, **facts) if "error" not in row]
 
+    def cells(self, section: str) -> list[str]:
+        """Return the cells of a section that were measured, in order."""
+        return list(dict.fromkeys(row["cell"] for row in self.good(section)))
+
     def write(self) -> None:
-        """Write all of it, or nothing."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        """Write all measurements; the file is either the old one or the whole new one."""
         whole = {"about": self.about, "left_out": self.left_out, "rows": self.rows}
-        new = self.path.with_suffix(".new")
-        new.write_text(json.dumps(whole, indent=1), "utf-8")
-        new.replace(self.path)
+        write_whole(self.path, json.dumps(whole, indent=1).encode("utf-8"))
 
 
 def machine() -> Row:
-    """Say where and when this was measured."""
+    """Describe the machine and the date."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -112,7 +115,7 @@ def machine() -> Row:
 
 
 def _short(found: Row) -> str:
-    """The last point of a curve, or the figures."""
+    """Return the last point of a curve, or the figures, as text."""
     if found.get("points"):
         seconds, passes, value = found["points"][-1]
         return f"{seconds:.2f} s, {passes:.4g} passes, {value:.4g}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a tool is, a function that fits and lets a watch look on; and ours."""
+"""Tools: functions that fit under a stopwatch; and those of discan."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["ENDLESS", "PEERS", "Task", "Tool", "missing", "ours", "versions"]
 
 PEERS = ("tomotopy", "gensim", "scikit-learn", "enstop")
 MODULES = {"scikit-learn": "sklearn"}
-ENDLESS = 1_000_000  # passes; the watch says when to stop
+ENDLESS = 1_000_000  # passes; the watch ends the fit
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be fitted, the same for every tool."""
+    """The problem to fit, the same for every tool."""
 
     corpus: Counts
     n_components: int
@@ -57,13 +57,13 @@ def missing() -> list[str]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the peers and of what all of them stand on."""
+    """Versions of discan, the peers, NumPy and Numba."""
     names = [name for name in ("discan", *PEERS, "numpy", "numba") if name not in missing()]
     return {name: importlib.metadata.version(name) for name in names}
 
 
 def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any) -> Tool:
-    """Fit with an estimator of ours; its seconds include reading the matrix and the start."""
+    """Fit with an estimator of discan; its seconds include reading the matrix and the start."""
 
     def fit(task: Task, watch: Watch) -> None:
         def after_cycle(run: Any) -> bool:
@@ -96,14 +96,14 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
 
 
 def _loadings(run: Any) -> Any:
-    """What the fit would answer if it ended here: the mean of the draws, once there are any."""
+    """Return the loadings if the fit ended here: the mean of the draws, if there are any."""
     if run.averages is not None:
         return run.averages.loadings.mean
     return run.algorithm.mean_loadings(run.params)
 
 
 def _scores(run: Any, counts: Any) -> Any:
-    """Scores on the scale of the counts; proportions are multiplied by the length."""
+    """Return scores on the scale of the counts: proportions are multiplied by the length."""
     return _with_totals(run.result().scores, run.params, counts)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Floors: what each section must reach, read off the measurements."""
+"""Compare the measurements with the floors of each section."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from store import Results, Row
 
 __all__ = ["SECTIONS", "Verdict", "curves_of", "growth_points", "slope", "targets_of", "verdicts"]
 
-# Section: its title, and what the two columns of figures are.
+# Section: its title, and the unit of its two columns of figures.
 SECTIONS = {
     "quality": ("Time to quality, fixed hyperparameters", "s to perplexity"),
     "alpha": ("Alpha learnt", "s to perplexity"),
     "sampler": ("Collapsed sampler alone", "M tokens/s [perplexity]"),
     "threads": ("Two threads against one", "M tokens/s"),
     "schedule": ("Blocked schedule against the exact one", "perplexity"),
-    "models": ("Cost of the models, collapsed", "s a sweep"),
+    "models": ("Cost of the models, collapsed", "s per sweep"),
     "variational": ("MAP and variational", "s to perplexity"),
     "transform": ("New documents", "s to L1 distance"),
     "online": ("Online against batch", "perplexity"),
-    "kl": ("Maximum likelihood", "s to KL a token"),
-    "gibbs": ("Direct Gibbs against collapsed", "s a sweep"),
+    "kl": ("Maximum likelihood", "s to KL per token"),
+    "gibbs": ("Direct Gibbs against collapsed", "s per sweep"),
     "memory": ("Memory above the corpus", "MB"),
     "warm-up": ("Warm-up", "s"),
     "growth": ("Growth of a sweep", "exponent"),
 }
 FIRST_CYCLE, COMPILING = 1.5, 10.0  # seconds
 PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, ONLINE, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.0, 1.3
-ABREAST = 1.05  # an exponent of growth up to this is linear
+LINEAR = 1.05  # largest exponent of growth that counts as linear
 RACES = ("quality", "alpha", "variational", "kl")
 
 
@@ -42,7 +42,7 @@ RACES = ("quality", "alpha", "variational", "kl")
 class Verdict:
     """A line of the report: what was compared, the ratio, the floor.
 
-    ``sign`` is ">=" if the ratio must reach the floor, "<=" if it must not pass it.
+    ``sign`` is ">=" if the floor is a lower limit of the ratio, "<=" if it is an upper limit.
     """
 
     section: str
@@ -64,7 +64,7 @@ class Verdict:
 
 
 def verdicts(results: Results, section: str) -> list[Verdict]:
-    """All lines of a section."""
+    """Return all lines of a section."""
     if section in RACES:
         return list(_races(results, section))
     lines = {
@@ -76,7 +76,7 @@ def verdicts(results: Results, section: str) -> list[Verdict]:
 
 
 def curves_of(rows: Sequence[Row]) -> dict[str, list[list[Sequence[float]]]]:
-    """Curves of each tool, one a repeat."""
+    """Return the curves of each tool, one per repeat."""
     tools: dict[str, list[list[Sequence[float]]]] = {}
     for row in rows:
         if row["points"]:
@@ -85,7 +85,7 @@ def curves_of(rows: Sequence[Row]) -> dict[str, list[list[Sequence[float]]]]:
 
 
 def targets_of(rows: Sequence[Row]) -> list[float]:
-    """Targets of a cell: given, or the best peer's value after half and all of its time."""
+    """Return the targets of a cell: as set, or the best peer's value at half and all its time."""
     given = list(rows[0]["targets"])
     if given:
         return given
@@ -98,7 +98,7 @@ def targets_of(rows: Sequence[Row]) -> list[float]:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Exponent b of y = a x^b by least squares of logarithms."""
+    """Return the exponent b of y = a x^b by least squares of logarithms."""
     x = [math.log(point[0]) for point in points]
     y = [math.log(point[1]) for point in points]
     return statistics.linear_regression(x, y).slope
@@ -108,7 +108,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def _races(results: Results, section: str) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+    for cell in results.cells(section):
         rows = results.good(section, cell=cell)
         peers = curves_of([row for row in rows if row["peer"]])
         ours = curves_of([row for row in rows if not row["peer"]])
@@ -134,7 +134,7 @@ def _time(tool: str | None, seconds: float) -> str:
 
 def _best(outcome: Race) -> str:
     if outcome.ours is None:
-        return "none of ours got there"
+        return "none of ours reached it"
     sign = "at least " if outcome.at_least else ""
     return f"best of ours: {outcome.ours} {outcome.our_seconds:.2f} s, {sign}{outcome.ratio:.1f}x"
 
@@ -148,7 +148,7 @@ def _median(rows: Sequence[Row], key: str) -> float:
 
 
 def _sampler(results: Results) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good("sampler")):
+    for cell in results.cells("sampler"):
         theirs = results.good("sampler", cell=cell, tool="tomotopy")
         own = results.good("sampler", cell=cell, tool="discan")
         if not own or not theirs:
@@ -185,8 +185,8 @@ def _gibbs(results: Results) -> Iterator[Verdict]:
 def _pairs(
     results: Results, section: str, key: str, base: str, others: list[str], floor: float, sign: str
 ) -> Iterator[Verdict]:
-    """Medians of one figure, each tool against the first."""
-    for cell in dict.fromkeys(row["cell"] for row in results.good(section)):
+    """Compare the median of one figure of each tool with that of the first."""
+    for cell in results.cells(section):
         first = _median(results.good(section, cell=cell, tool=base), key)
         for tool in others:
             value = _median(results.good(section, cell=cell, tool=tool), key)
@@ -200,7 +200,7 @@ def _pairs(
 
 
 def growth_points(results: Results, cell: str) -> list[tuple[float, float]]:
-    """Size and median seconds a sweep, ascending."""
+    """Return sizes and median seconds per sweep, ascending."""
     seconds: dict[float, list[float]] = {}
     for row in results.good("growth", cell=cell):
         seconds.setdefault(float(row["tool"]), []).append(row["seconds"])
@@ -208,7 +208,7 @@ def growth_points(results: Results, cell: str) -> list[tuple[float, float]]:
 
 
 def _growth(results: Results) -> Iterator[Verdict]:
-    for cell, floor in (("tokens", ABREAST), ("components", 1.0)):
+    for cell, floor in (("tokens", LINEAR), ("components", 1.0)):
         points = growth_points(results, cell)
         if len(points) > 1:
             span = f"{points[0][0]:,.0f} to {points[-1][0]:,.0f}"
@@ -223,7 +223,7 @@ def _growth(results: Results) -> Iterator[Verdict]:
 
 
 def _transform(results: Results) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good("transform")):
+    for cell in results.cells("transform"):
         peers = _logs(curves_of(results.good("transform", cell=cell, peer=True)))
         ours = _logs(curves_of(results.good("transform", cell=cell, peer=False)))
         if not peers or not ours:
@@ -237,7 +237,7 @@ def _transform(results: Results) -> Iterator[Verdict]:
 
 
 def _logs(tools: dict[str, list[list[Sequence[float]]]]) -> dict[str, list[list[Sequence[float]]]]:
-    """Distances shrink by factors: take their logarithms."""
+    """Take logarithms of the distances, which shrink by factors."""
     return {
         tool: [
             [(seconds, n, math.log10(value)) for seconds, n, value in points] for points in curves
@@ -247,7 +247,7 @@ def _logs(tools: dict[str, list[list[Sequence[float]]]]) -> dict[str, list[list[
 
 
 def _online(results: Results) -> Iterator[Verdict]:
-    for cell in dict.fromkeys(row["cell"] for row in results.good("online")):
+    for cell in results.cells("online"):
         curves = curves_of(results.good("online", cell=cell))
         names = [tool.removeprefix("online, ") for tool in curves if tool.startswith("online, ")]
         for name in names:
@@ -278,7 +278,7 @@ def _memory(results: Results) -> Iterator[Verdict]:
 
 
 def _warm_up(results: Results) -> Iterator[Verdict]:
-    for algorithm in dict.fromkeys(row["cell"] for row in results.good("warm-up")):
+    for algorithm in results.cells("warm-up"):
         warm = results.good("warm-up", cell=algorithm, tool="warm")
         cold = results.good("warm-up", cell=algorithm, tool="cold")
         if not warm:

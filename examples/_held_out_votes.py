@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hide some votes, and see what chance the rest give to each of them."""
+"""Hide some votes, and compute their probabilities given the other votes."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SHARE = 0.1  # of the votes that is hidden
 
 
 class Length(NamedTuple):
-    """How much to run."""
+    """The sizes of all runs."""
 
     sizes: tuple[int, ...] = tuple(range(2, 11))
     chosen: int = 5
-    starts_a_size: int = 5
+    starts_per_size: int = 5
     starts: int = 10
     chains: int = 4
     splits: int = 10
@@ -56,7 +56,7 @@ class Length(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """Votes to learn from, senators as documents, and those to predict: by whom, on what, how."""
+    """Votes to learn from, senators as documents; and hidden votes: senator, roll call, answer."""
 
     rest: discan.Corpus
     senators: Array
@@ -71,7 +71,7 @@ class Hidden(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Bits a hidden vote: of a single start, on average, and with the chances of all averaged."""
+    """Bits per hidden vote: mean over single starts, and of the average of their probabilities."""
 
     single: float
     averaged: float
@@ -81,7 +81,7 @@ def held_out(
     corpus: discan.Corpus, kind: str, number: int, orientation: str, n_components: int,
     method: str, n_starts: int, run: Length,
 ) -> Array:  # fmt: skip
-    """Posterior chance of each hidden vote by each start, (starts, votes).
+    """Return the posterior probability of each hidden vote by each start, (starts, votes).
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ def held_out(
     kind : str
         One of ``KINDS_OF_SPLITS``.
     number : int
-        Of the split.
+        Number of the split.
     orientation : {"senators", "roll calls"}
-        What the documents are.
+        The documents.
     n_components : int
     method : {"variational", "sampler"}
-        The former holds memberships and blocs to be independent a posteriori, so that a chance is
-        the product of their means; for the latter it is averaged over the draws.
+        "variational" assumes that memberships and blocs are independent a posteriori: the
+        probability is the product of their means. "sampler" averages it over the draws.
     n_starts : int
     run : Length
     """
@@ -116,13 +116,13 @@ def held_out(
 
 
 def bits(chance: Array) -> Score:
-    """Score the chances (starts, votes) of all starts, each by itself and together."""
+    """Score the probabilities (starts, votes), each start by itself and all averaged."""
     single, averaged = (-np.log2(part).mean() for part in (chance, chance.mean(axis=0)))
     return Score(float(single), float(averaged))
 
 
 def split(corpus: discan.Corpus, number: int) -> Hidden:
-    """Hide a tenth of the votes, drawn at random for each number of a split."""
+    """Hide a random tenth of the votes; each number gives another split."""
     return _hidden(*discan.split_entries(corpus, SHARE, number))
 
 

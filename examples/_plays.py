@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read what people listened to on Last.fm, sample it, and predict totals without components."""
+"""Read the plays of Last.fm users, sample them, and predict totals without components."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def two_samples(plays: Any, share: float, seed: int) -> tuple[Any, Any]:
 
 
 def totals_without_components(train: Any, test: Any) -> dict[str, float]:
-    """Mean log-probability of held-out totals: as many plays as before, or a gamma law of rates."""
+    """Mean log-probability of held-out totals: Poisson around the first total, or gamma rates."""
 
     def loss(logs: Any) -> float:
         shape, rate = np.exp(logs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read the Senate's roll calls of 2003, or those of 2005, and turn them on their side."""
+"""Read the Senate's roll calls of 2003 or 2005, and transpose them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["load", "turned"]
 
 
 def load() -> tuple[Dataset, int]:
-    """Read the votes of 2003 or, where they are absent, those of 2005 that come with discan."""
+    """Read the votes of 2003 or, if they are absent, those of 2005, which are part of discan."""
     folder = data_folder("senate2003", "senate2003.csv")
     if folder is None:
         return load_senate2005(), 2005
@@ -24,7 +24,7 @@ def load() -> tuple[Dataset, int]:
         head, *rows = csv.reader(stream)
     number, date, bill, question, result, outcome, yeas, nays = np.array([r[:8] for r in rows]).T
     votes = np.array([row[8:] for row in rows]).T
-    # McCAIN (R-AZ) is McCain; parties and states stand in brackets
+    # McCAIN (R-AZ) is McCain; party and state are in brackets
     senators = np.array(
         [re.sub(r"[A-Z]{2,}(?=.* \()", lambda m: m[0].title(), h) for h in head[8:]]
     )
@@ -43,7 +43,7 @@ def load() -> tuple[Dataset, int]:
 
 
 def turned(corpus: discan.Corpus) -> discan.Corpus:
-    """The same votes with roll calls as documents and senators as groups."""
+    """Return the same votes with roll calls as documents and senators as groups."""
     votes = corpus.to_csr().toarray().reshape(corpus.n_documents, corpus.n_groups, 2)
     return discan.Corpus(
         votes.transpose(1, 0, 2).reshape(corpus.n_groups, -1),

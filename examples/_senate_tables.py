@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the Senate example: bits of fitted and of hidden votes, and the verdict on K."""
+"""Tables of the Senate example: bits of fitted and of hidden votes, and the choice of K."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from discan.typing import Array
 __all__ = ["show_chosen", "show_held_out", "show_in_sample"]
 
 PAPER = {4: 9448.6, 5: 9245.9, 6: 9283.1, 7: 9277.1, 10: 9346.7}
-TARGET = 0.23  # bits a held-out vote that five blocs ought to reach
+TARGET = 0.23  # bits per held-out vote for five blocs
 
 
 def show_in_sample(report: Report, run: Length, fits: dict, year: int) -> None:
-    """Table of the bits of the fitted votes, beside the paper's."""
-    report.say("## In-sample bits: how closely the votes are fitted")
+    """Tabulate the bits of the fitted votes, and those of the paper."""
+    report.say("## In-sample bits: how well the votes are fitted")
     rows, best, widest = [], {}, 0.0
     for k in run.sizes:
         row = [k, f"{PAPER[k]:,.1f}" if k in PAPER and year == 2003 else "-"]
@@ -56,8 +56,8 @@ def show_in_sample(report: Report, run: Length, fits: dict, year: int) -> None:
 
 
 def show_held_out(report: Report, run: Length, scores: dict[str, dict[int, Array]]) -> None:
-    """Table, figure and verdict on K."""
-    report.say("## Held-out bits a vote: how many blocs?")
+    """Table, figure and choice of K."""
+    report.say("## Held-out bits per vote: how many blocs?")
     best = {o: min(table, key=lambda k: table[k].mean()) for o, table in scores.items()}
     more = {(o, k): bits - table[best[o]] for o, table in scores.items()
             for k, bits in table.items()}  # fmt: skip
@@ -69,9 +69,9 @@ def show_held_out(report: Report, run: Length, scores: dict[str, dict[int, Array
     report.table(["K", *heads], rows)
     report.say(
         f"A tenth of the votes was hidden, {run.splits} times at random, the same for both "
-        "orientations; their chances, by the variational posterior, were averaged over "
-        f"{run.starts_a_size} starts, of which none was left out. Means and standard errors over "
-        "splits; they overlap, so the errors are too small if anything."
+        "orientations. Their probabilities under the variational posterior were averaged over all "
+        f"{run.starts_per_size} starts. Means and standard errors over splits; the splits overlap, "
+        "so the errors may be too small."
     )
     for o in ORIENTATIONS:
         table = scores[o]
@@ -83,27 +83,27 @@ def show_held_out(report: Report, run: Length, scores: dict[str, dict[int, Array
             f"split: {', '.join(map(str, level))}. The smallest within one standard error of the "
             f"best is {enough}."
         )
-        # far worse ones would leave no room to tell the others apart
+        # much worse values would hide the differences between the others
         near = {k: part for k, part in table.items() if part.mean() < 1.2 * table[best[o]].mean()}
         far = ", ".join(str(k) for k in table if k not in near)
         report.figure(
             plot.quality(
                 near, higher_is_better=False,
-                measure="bits a held-out vote", title=f"How many blocs? Documents = {o}",
+                measure="bits per held-out vote", title=f"How many blocs? Documents = {o}",
                 subtitle="Lower is better; bars are standard errors over splits, the dotted line "
                 "is one above the best" + f"; K = {far} far above" * bool(far),
-            ), f"held-out-{o.replace(' ', '-')}", f"Bits a held-out vote by K, documents = {o}",
+            ), f"held-out-{o.replace(' ', '-')}", f"Bits per held-out vote by K, documents = {o}",
         )  # fmt: skip
 
 
 def show_chosen(report: Report, run: Length, found: dict, year: int) -> None:
-    """What averaging over starts does for one K, by both methods, and on disjoint tenths."""
+    """Show the effect of averaging over starts for one K, by both methods and kinds of splits."""
     report.say(f"## {run.chosen} blocs: starts by themselves, and averaged")
     rows, averaged = [], {}
     for how in KINDS_OF_SPLITS:
         for method in METHODS:
             parts = [[found[how, method, s, o] for s in range(run.splits)] for o in ORIENTATIONS]
-            # the two orientations are two models of the same votes: their chances may be averaged
+            # the two orientations are two models of the same votes: their average is a model too
             parts.append([np.concatenate(pair) for pair in zip(*parts, strict=True)])
             scores = [Score(*map(np.array, zip(*map(bits, part), strict=True))) for part in parts]
             averaged[how, method] = [score.averaged for score in scores]
@@ -115,10 +115,10 @@ def show_chosen(report: Report, run: Length, found: dict, year: int) -> None:
             )
     report.table(["", *ORIENTATIONS, "both averaged"], rows)
     report.say(
-        "Bits a held-out vote, mean and standard error. Each start ends near an optimum of its "
-        "own; the average of their chances is the mixture that several starts stand for. The "
-        "sampler was used first; the variational method was tried when its figures on these random "
-        "splits were known. The tenths, drawn after that, are the check on this choice."
+        "Bits per held-out vote, mean and standard error. Each start ends near another optimum; "
+        "the average of their probabilities is a mixture of the starts. The sampler was used "
+        "first; the variational method was tried after its figures on these random splits were "
+        "known. The disjoint tenths, drawn later, check this choice."
     )
     if year == 2003 and not report.quick:
         columns = (*ORIENTATIONS, "both averaged")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ancestry of 324 people from 13,928 SNPs (HapMap3), beside the fit of ADMIXTURE."""
+"""Ancestry of 324 people from 13,928 SNPs (HapMap3), compared with the fit of ADMIXTURE."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ POPULATIONS = {  # in the order of the figure
 
 @dataclass(frozen=True)
 class Exact(discan.MaximumLikelihood):
-    """Maximum likelihood in double precision: single is too coarse for the last few nats."""
+    """Maximum likelihood in double precision: the last few nats need it."""
 
     def precision(self, corpus: discan.Corpus, params: object) -> type:
-        """Double, however large the data."""
+        """Double, for data of any size."""
         return np.float64
 
 
 def main() -> None:
-    """Fit three ancestral populations by maximum likelihood, and hold them against ADMIXTURE's."""
+    """Fit three ancestral populations by maximum likelihood, and compare with ADMIXTURE."""
     folder = needed("hapmap3", *(f"hapmap3.{end}" for end in FILES))
     report = Report("admixture", "Ancestry from genotypes: HapMap3 and ADMIXTURE")
     data = load_hapmap3(folder)
@@ -58,7 +58,7 @@ def main() -> None:
     ours = matched(model.proportions_, theirs)
     report.say(
         f"{corpus.n_documents} people, {corpus.n_groups:,} SNPs; each SNP is a group of two "
-        f"alleles, a person has two of them, and a genotype that was not read has none: "
+        f"alleles, a person has two of them, and a missing genotype has none: "
         f"{corpus.n_tokens:,.0f} alleles. {N_POPULATIONS} components, maximum likelihood (PLSI "
         "with groups), which is what ADMIXTURE maximises."
     )
@@ -73,27 +73,27 @@ def main() -> None:
     )  # fmt: skip
     fits = {
         "discan": (model.proportions_, model.components_),
-        "ADMIXTURE, as it lies beside the data": (theirs, frequencies),
+        "ADMIXTURE, from the files of the data": (theirs, frequencies),
         "where discan started": (start.scores, start.loading_counts.T),
     }
     report.table(
-        ["fit", "log-likelihood, nats", "nats an allele"],
+        ["fit", "log-likelihood, nats", "nats per allele"],
         [
             [name, f"{total:,.1f}", f"{total / corpus.n_tokens:.6f}"]
             for name, total in ((name, log_likelihood(counts, *fit)) for name, fit in fits.items())
         ],
     )
     report.say(
-        "The log-likelihood is the sum over all alleles that were read of log(q p), q a person's "
-        "ancestry and p the allele's frequencies in the populations, for both fits alike; numbers "
-        "of orderings are left out. ADMIXTURE's files have six decimals and are held above 0.00001."
+        "The log-likelihood is the sum of log(q p) over all known alleles, where q is a person's "
+        "ancestry and p the frequencies of the allele in the populations, for all fits; binomial "
+        "coefficients are left out. ADMIXTURE's files have six decimals and a minimum of 0.00001."
     )
     report.say(
         f"The start took {started:.1f} s: corners of the cloud of people on the first "
         f"{N_POPULATIONS - 1} principal components, and frequencies by least squares. The fit took "
-        f"{fitted:.1f} s, {model.n_iter_} passes of EM with strides. From a random start EM "
-        "crawls, for one of the populations is seen only in mixtures: a trial was still 1,460 "
-        "nats short of ADMIXTURE after 1,100 passes."
+        f"{fitted:.1f} s, {model.n_iter_} passes of accelerated EM. From a random start EM "
+        "is slow, because one of the populations occurs only in mixtures: a trial was still 1,460 "
+        "nats below ADMIXTURE after 1,100 passes."
     )
     codes = data.document_table["population"]
     order = np.argsort([list(POPULATIONS).index(code) for code in codes], kind="stable")
@@ -116,27 +116,27 @@ def main() -> None:
 
 
 def find_corners(counts: Array, n_components: int) -> Start:
-    """Start from the most extreme people: all others are mixtures of them, more or less.
+    """Start from the most extreme people: all others are nearly mixtures of them.
 
     Parameters
     ----------
     counts : (I, 2 G) array
-        Of the two alleles of each SNP.
+        Counts of the two alleles of each SNP.
 
     Returns
     -------
     Start
-        Shares of each person, and allele frequencies that explain the genotypes by them.
+        Shares of each person, and allele frequencies by least squares.
     """
     seen, second = counts[:, 0::2] + counts[:, 1::2], counts[:, 1::2]
     usual = second.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     share = np.where(seen > 0, second / np.maximum(seen, 1), usual)
     centred = share - share.mean(axis=0)
-    squares, axes = np.linalg.eigh(centred @ centred.T)  # the principal components, cheaply
+    squares, axes = np.linalg.eigh(centred @ centred.T)  # gives the principal components
     places = (axes * np.sqrt(np.maximum(squares, 0.0)))[:, 1 - n_components :]
     corners = [int(np.argmax((places**2).sum(axis=1)))]
     for _ in range(n_components - 1):
-        # as far as can be from the point, line, plane ... through the corners found so far
+        # as far as possible from the point, line, plane ... through the corners so far
         away = places - places[corners[0]]
         if len(corners) > 1:
             basis, _ = np.linalg.qr(away[corners[1:]].T)
@@ -159,20 +159,20 @@ def read_admixture(folder: Path, n_columns: int) -> tuple[Array, Array]:
 
 
 def matched(ours: Array, theirs: Array) -> Array:
-    """Our columns in the order that agrees best with theirs."""
+    """Sort our columns so that they agree best with theirs."""
     orders = [list(order) for order in permutations(range(ours.shape[1]))]
     return ours[:, min(orders, key=lambda order: np.abs(ours[:, order] - theirs).sum())]
 
 
 def main_populations(shares: Array, populations: Array) -> list[str]:
-    """Where each component has its largest mean share."""
+    """Return the population with the largest mean share of each component."""
     codes = np.unique(populations)
     means = np.stack([shares[populations == code].mean(axis=0) for code in codes])
     return [str(codes[k]) for k in means.argmax(axis=0)]
 
 
 def log_likelihood(counts: Array, shares: Array, components: Array) -> float:
-    """Sum over all alleles that were read of log(q p), a run of people at a time."""
+    """Return the sum of log(q p) over all known alleles, computed for 64 people at a time."""
     total = 0.0
     for start in range(0, len(shares), 64):
         part = counts[start : start + 64].toarray()

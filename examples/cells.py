@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ask whether components of single cells are the cell types that were sorted in the laboratory."""
+"""Compare components of single cells with the cell types sorted in the laboratory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import discan
 from discan import plot
 
-KNOWN = {  # genes by which these cells are commonly told
+KNOWN = {  # genes that commonly mark these cells
     "B cell": ("MS4A1", "CD79A", "TCL1A"), "CD14+": ("S100A8", "S100A9", "LYZ", "FCN1"),
     "CD34+": ("CYTL1", "CRHBP", "EGFL7"), "NK cell": ("KLRD1", "GZMB", "FGFBP2"),
     "T cell": ("CD3D", "CD3E", "IL7R"),
@@ -39,8 +39,8 @@ def main() -> None:
     report.say(
         f"{corpus.n_documents:,} blood cells, sorted by antibodies into {len(names)} types ("
         + ", ".join(f"{name} {size:,}" for name, size in zip(names, sizes, strict=True))
-        + f"), {corpus.n_words:,} genes, {corpus.n_tokens:,} molecules. The types are not shown to "
-        "the fit. The adjusted Rand index (ARI) and the normalised mutual information (NMI) with "
+        + f"), {corpus.n_words:,} genes, {corpus.n_tokens:,} molecules. The fit does not know "
+        "the types. The adjusted Rand index (ARI) and the normalised mutual information (NMI) with "
         "the types are 1 for a perfect match and about 0 for a random one."
     )
 
@@ -50,7 +50,7 @@ def main() -> None:
             discan.DCA(n_components, random_state=seed, n_jobs=2, **settings).fit(corpus)
             for seed in seeds
         ]
-        # the objective chooses the seed: the types are not looked at
+        # the objective chooses the seed, not the types
         chosen = int(np.argmax([fit.trace_["objective"][-1] for fit in fits]))
         best[n_components] = fits[chosen]
         largest = [agreement(kinds, fit.proportions_.argmax(axis=1)) for fit in fits]
@@ -68,8 +68,8 @@ def main() -> None:
     report.say(
         f"Best fit: the highest objective of {len(seeds)} seeds. *The largest*: a cell is given to "
         f"its largest component. *K-means*: cells are put into {len(names)} clusters by their "
-        "shares of all components. *No components* is what is usual: counts of each cell scaled to "
-        "10,000, log(1 + x), 20 principal directions, k-means."
+        "shares of all components. *No components* is the usual method: counts of each cell scaled "
+        "to 10,000, log(1 + x), 20 principal directions, k-means."
     )
 
     model = best[6]
@@ -110,7 +110,7 @@ def agreement(kinds: Any, clusters: Any) -> tuple[float, float]:
 
 
 def described(agreed: list[tuple[float, float]], chosen: int) -> list[str]:
-    """Say what the chosen seed reached, and the range over all."""
+    """Return the value of the chosen seed, and the range over all seeds."""
     cells = []
     for values in zip(*agreed, strict=True):
         cells += [f"{values[chosen]:.2f}", f"{min(values):.2f} to {max(values):.2f}"]
@@ -124,16 +124,16 @@ def clusters(table: Any, n_clusters: int, seed: int = 0) -> tuple[Any, float]:
 
 
 def logarithms(cells: Any, seed: int) -> Any:
-    """Scale the cells, take logarithms and then the principal directions."""
+    """Scale the cells, take logarithms, and return the principal directions."""
     scale = 1e4 / np.asarray(cells.sum(axis=1)).ravel()
     table = sparse.csr_array(sparse.diags_array(scale) @ cells).log1p()
     return TruncatedSVD(20, random_state=seed).fit_transform(table)
 
 
 def described_components(model: Any, corpus: Any, kinds: Any, names: Any) -> list[list[str]]:
-    """Say of each component how large it is, where it is found, and its genes."""
+    """Return one row per component: its size, its share of each type, and its genes."""
     overall = np.asarray(corpus.to_csr().sum(axis=0)).ravel() / corpus.n_tokens
-    common = overall > 5e-5  # the lift of a gene seen a few times means little
+    common = overall > 5e-5  # the lift of a rare gene is not reliable
     weight = model.component_counts_.sum(axis=0) / corpus.n_tokens
     rows = []
     for k, loadings in enumerate(model.components_):
@@ -145,7 +145,7 @@ def described_components(model: Any, corpus: Any, kinds: Any, names: Any) -> lis
 
 
 def reading(model: Any, kinds: Any, names: Any, rows: Any, scores: Any) -> str:
-    """Say which component leads in which type, and whether that answers the question.
+    """Say which component leads in which type, and answer the question.
 
     ``scores`` has the adjusted Rand index of k-means, and its range over seeds, by n_components.
     """
@@ -162,11 +162,11 @@ def reading(model: Any, kinds: Any, names: Any, rows: Any, scores: Any) -> str:
     lines = [
         f"- **{'Yes' if yes else 'Not all'}.** {len(set(leads))} of the {len(rows)} components "
         f"lead in the {len(names)} types, by mean share: {'; '.join(parts)}. In brackets: the "
-        "share, and which genes long known for the type are among those of the highest lift."
+        "share, and the known genes of the type among those of the highest lift."
     ]
     lines += [
         f"- Component {k + 1} leads in no type ({rows[k][-1]}); it is the largest of "
-        f"{np.sum(largest == k)} cells, so the largest component does not always name the type."
+        f"{np.sum(largest == k)} cells, so the largest component does not always give the type."
         for k in others
     ]
     ours, usual = scores[len(rows)][0], scores["none"][0]
@@ -174,12 +174,12 @@ def reading(model: Any, kinds: Any, names: Any, rows: Any, scores: Any) -> str:
     if abs(ours - usual) < 0.02:
         how = "as well as"
     lines.append(
-        f"- **Shares.** {own:.0%} of the cells have the component of their type as the largest; by "
-        f"all their shares cells fall into types {how} in the usual way without components."
+        f"- **Shares.** {own:.0%} of the cells have the component of their type as the largest; "
+        f"k-means of the shares matches the types {how} the usual method without components."
     )
     spread = max(spread for _, spread in scores.values())
     lines.append(
-        "- **Seeds** matter: some starts end in worse optima, which the objective tells."
+        "- **Seeds** matter: some starts end in worse optima; the objective shows which."
         if spread > 0.05
         else "- **Seeds** hardly matter here."
     )

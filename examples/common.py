@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the examples share: where the data are, and where results go."""
+"""What the examples share: the folder of the data, and the report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESULTS = ROOT / "docs" / "results"
 
 
 def data_folder(name: str, *files: str) -> Path | None:
-    """Find a folder of data, with these files in it, in `data_root`; None if it is not there."""
+    """Find a folder of data with these files in `data_root`; None if it is absent."""
     folder = data_root() / name
     return folder if all((folder / file).is_file() for file in files) else None
 
@@ -39,7 +39,7 @@ def data_root() -> Path:
 
 
 def needed(name: str, *files: str) -> Path:
-    """Find a folder of data; where it is absent say so in a line, and end without an error."""
+    """Find a folder of data; if it is absent, print a line and exit without an error."""
     found = data_folder(name, *files)
     if found is None:
         folder = data_root() / name
@@ -57,9 +57,9 @@ def standard_error(values: Any) -> float:
     return float(np.std(values, ddof=1) / len(values) ** 0.5)
 
 
-def mean_and_error(values: Any, sign: str = "") -> str:
+def mean_and_error(values: Any, sign: str = "", digits: int = 4) -> str:
     """Mean and standard error as text; ``sign="+"`` shows the sign of a difference."""
-    return f"{np.mean(values):{sign}.4f} ± {standard_error(values):.4f}"
+    return f"{np.mean(values):{sign}.{digits}f} ± {standard_error(values):.{digits}f}"
 
 
 class Report:
@@ -68,7 +68,7 @@ class Report:
     Parameters
     ----------
     name : str
-        Of the files: ``docs/results/<name>.md``, ``<name>-<figure>.svg``.
+        Name of the files: ``docs/results/<name>.md``, ``<name>-<figure>.svg``.
     title : str
         First line of the page.
 
@@ -78,12 +78,12 @@ class Report:
         Whether ``--quick`` was given: little data and short runs, written to a temporary folder
         unless ``--out`` names one.
     out : Path
-        Where files go.
+        Folder of the files.
     """
 
     def __init__(self, name: str, title: str) -> None:
         options = argparse.ArgumentParser(description=title)
-        options.add_argument("--quick", action="store_true", help="a short run, to see it work")
+        options.add_argument("--quick", action="store_true", help="a short run, as a test")
         options.add_argument("--out", type=Path, help="folder to write to (docs/results)")
         given = options.parse_args()
         self.name = self.script = name
@@ -119,16 +119,16 @@ class Report:
             try:
                 self.files.append(save(figure, path.with_suffix(".png")))
             except InputError:
-                pass  # no browser: the SVG will do
+                pass  # no browser: only the SVG
         self.parts.append(f"![{caption}]({path.name})")
 
     def write(self, **settings: Any) -> Path:
-        """Write the page: title, date, version, settings, seconds, machine; then all that was said.
+        """Write the page: title, date, version, settings, seconds, machine; then all parts.
 
         Parameters
         ----------
         **settings
-            What to know in order to repeat it; underscores are shown as spaces.
+            Settings for a repetition; underscores are shown as spaces.
         """
         seconds = time.perf_counter() - self.began
         head = {

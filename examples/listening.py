@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predict what people will listen to, and how much: Gamma-Poisson against Dirichlet-multinomial."""
+"""Predict plays of artists, and totals: Gamma-Poisson against Dirichlet-multinomial."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from _plays import read, totals_without_components, two_samples
-from common import Report, needed
+from common import Report, mean_and_error, needed
 from scipy.stats import nbinom
 
 import discan
@@ -19,6 +20,7 @@ MODELS = {
     "Gamma-Poisson, alpha as set": {"model": "gp", "learn": ("beta",)},
 }
 DM, GP, GP_AS_SET = MODELS
+short = partial(mean_and_error, digits=3)
 
 
 def main() -> None:
@@ -36,7 +38,7 @@ def main() -> None:
         "n_jobs": 2,
     }  # fmt: skip
 
-    artists: dict[Any, list[float]] = {}  # log-likelihood a play, by share, K and model
+    artists: dict[Any, list[float]] = {}  # log-likelihood per play, by share, K and model
     totals: dict[Any, list[float]] = {}  # log-likelihood of a user's total, by share and model
     learnt: dict[str, list[float]] = {}  # sum of alpha by model
     for share in shares:
@@ -64,33 +66,33 @@ def main() -> None:
     report.say(
         f"{plays.n_documents:,} users, {plays.n_words:,} artists, {plays.n_tokens:,} plays. Two "
         "independent samples of the plays are drawn by thinning, a thousandth or a hundredth each: "
-        "one is fitted, the other predicted. (Of half the plays each, the two would be all but the "
-        "same table: the median artist of a user has 260 plays.) Means and standard errors of "
-        f"{len(seeds)} seeds, which draw samples and start fits."
+        "one is fitted, the other predicted. (With half of the plays each, the two would be nearly "
+        "equal: the median artist of a user has 260 plays.) Means and standard errors over "
+        f"{len(seeds)} seeds, both of the samples and of the fits."
     )
     report.say(
-        "## Which artists\n\nLog-likelihood of a held-out play's artist, in nats a play, given the "
-        "user's scores. The total is taken as known: all models answer the same question."
+        "## Which artists\n\nLog-likelihood of a held-out play's artist, in nats per play, given "
+        "the user's scores. The total is given: all models answer the same question."
     )
     report.table(
         ["sample", "components", DM, GP],
         [
-            (f"{share:.1%}", k, mean(artists[share, k, DM]), mean(artists[share, k, GP]))
+            (f"{share:.1%}", k, short(artists[share, k, DM]), short(artists[share, k, GP]))
             if k > 1
-            else (f"{share:.1%}", "none", *[mean(artists[share, 1, "all alike"])] * 2)
+            else (f"{share:.1%}", "none", *[short(artists[share, 1, "all alike"])] * 2)
             for share in shares
             for k in (1, *sizes)
         ],
     )
     report.say(
         f"## How many plays\n\nLog-likelihood of each user's second total given the first, in "
-        f"nats a user ({middle} components). The Dirichlet-multinomial model takes totals as "
-        "given and says nothing about them: the first two lines are what one may add to it."
+        f"nats per user ({middle} components). The Dirichlet-multinomial model does not describe "
+        "totals: the first two lines are laws that can be added to it."
     )
     report.table(
         ["law of the totals", *(f"sample {share:.1%}" for share in shares)],
         [
-            (name, *(mean(totals[share, name]) for share in shares))
+            (name, *(short(totals[share, name]) for share in shares))
             for name in dict.fromkeys(name for _, name in totals)
         ],
     )
@@ -120,11 +122,6 @@ def how_many(fit: Any, test: Any, share: float) -> float:
     )
 
 
-def mean(values: list[float]) -> str:
-    """Write a mean and its standard error."""
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
-
-
 def tastes(report: Report, plays: Any, n_components: int, settings: Any) -> None:
     """Fit to a hundredth of the plays; list and draw the components."""
     sample, _ = two_samples(plays, 0.01, 0)
@@ -139,16 +136,16 @@ def tastes(report: Report, plays: Any, n_components: int, settings: Any) -> None
         names[k] = f"taste {number}"
         rows.append((number, users.sum(), f"{heard:,.0f}", f"{mean_plays:,.0f}", ", ".join(top)))
     report.say(
-        "## The tastes\n\nUsers whose largest component it is, and the median of all their plays; "
-        "the mean number of plays that any user owes to it; its first artists."
+        "## The tastes\n\nUsers for whom it is the largest component, and the median of all their "
+        "plays; its mean number of plays per user; its likeliest artists."
     )
-    report.table(["taste", "users", "their plays", "plays a user", "artists"], rows)
+    report.table(["taste", "users", "their plays", "plays per user", "artists"], rows)
     figure = plot.component_map(fit, components=names, n_words=2, title="Tastes of Last.fm")
-    report.figure(figure, "map", "Map of the components, the alike ones near each other")
+    report.figure(figure, "map", "Map of the components: similar ones are near each other")
 
 
 def reading(artists: Any, totals: Any, learnt: Any, shares: Any, sizes: Any) -> str:
-    """Say what the tables show."""
+    """Describe what the tables show."""
     gaps = {
         (share, k): np.mean(artists[share, k, GP]) - np.mean(artists[share, k, DM])
         for share in shares for k in sizes
@@ -163,12 +160,12 @@ def reading(artists: Any, totals: Any, learnt: Any, shares: Any, sizes: Any) -> 
     return f"""## What it says
 
 - **Which artists.** The Gamma-Poisson model is between {min(gaps.values()):+.3f} and
-  {max(gaps.values()):+.3f} nats a play from the Dirichlet-multinomial. They have to be near: with
+  {max(gaps.values()):+.3f} nats per play from the Dirichlet-multinomial. They must be close: with
   one rate beta for all components the former *is* the latter, with a gamma law of the totals
-  beside it.
-- **How many plays.** Only the Gamma-Poisson model says. With alpha learnt (sums to {alphas[GP]})
-  it is {", ".join(f"{gain:+.3f}" for gain in gains)} nats a user from a gamma law fitted to the
-  totals alone; with alpha as set (sums to {alphas[GP_AS_SET]}),
+  added.
+- **How many plays.** Only the Gamma-Poisson model describes totals. With alpha learnt (sums to
+  {alphas[GP]}) it is {", ".join(f"{gain:+.3f}" for gain in gains)} nats per user from a gamma law
+  fitted to the totals alone; with alpha as set (sums to {alphas[GP_AS_SET]}),
   {", ".join(f"{loss:+.3f}" for loss in losses)} nats from alpha learnt.
 - **Components.** Of the numbers tried the best is
   {", ".join(f"{best[share]} for {share:.1%} of the plays" for share in shares)}."""

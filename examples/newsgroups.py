@@ -50,9 +50,9 @@ def main() -> None:
     }
     report.say(
         f"{corpus.n_documents:,} messages without their headers, {corpus.n_words:,} words. Right "
-        f"answers in per cent: mean and standard deviation of {n_folds} folds, and beside it the "
-        f"split by date, {len(by_date[0]):,} messages to train and {len(by_date[1]):,} later ones "
-        f"to test: there a standard error is at most {50 / len(by_date[1]) ** 0.5:.1f} points."
+        f"answers in per cent: mean and standard deviation of {n_folds} folds, and for the split "
+        f"by date, {len(by_date[0]):,} messages to train and {len(by_date[1]):,} later ones to "
+        f"test, whose standard error is at most {50 / len(by_date[1]) ** 0.5:.1f} points."
     )
     report.table(
         ["features", "paper, 5-fold", f"discan, {n_folds}-fold", "discan, by date"],
@@ -66,11 +66,11 @@ def main() -> None:
     )  # fmt: skip
     report.say("## What the components change")
     report.say(
-        "Numbers of messages, of all folds, that were sent to one newsgroup and taken for another: "
-        "the pairs whose number changes most when components are added to the words."
+        "Numbers of messages over all folds that were sent to one newsgroup and assigned to "
+        "another: the pairs that change most when components are added to the words."
     )
     report.table(
-        ["sent to", "taken for", "by words", "with components"],
+        ["sent to", "assigned to", "by words", "with components"],
         changes(label, *(merged(said[1:], name) for name in names[:2])),
     )
     report.say(reading(scores))
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def messages(archive: Path) -> Iterator[tuple[str, str, bool]]:
-    """Iterate over the messages: text without its header, newsgroup, whether it is a test one."""
+    """Iterate over the messages: text without header, newsgroup, whether it is a test message."""
     with tarfile.open(archive) as members:
         for member in members:
             content = members.extractfile(member) if member.isreg() else None
@@ -106,11 +106,11 @@ def answers(
     corpus : Corpus
     label : (I,) array of str
     train, test : arrays of int
-        Numbers of the messages of either part.
+        Numbers of the messages of each part.
     sizes : tuple of int
-        Numbers of components; the first is tried beside the words as well.
+        Numbers of components; the first is also combined with the words.
     settings : dict
-        Of the fits.
+        Settings of the fits.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def accuracy(label: Any, answer: Any) -> float:
 
 
 def merged(parts: list[dict[str, Any]], name: str) -> Any:
-    """Put the answers of all folds together, (I,)."""
+    """Merge the answers of all folds, (I,)."""
     answer = parts[0][name].copy()
     for part in parts[1:]:
         answer = np.where(part[name] == "", answer, part[name])
@@ -149,7 +149,7 @@ def merged(parts: list[dict[str, Any]], name: str) -> Any:
 
 
 def changes(label: Any, before: Any, after: Any) -> list[tuple[Any, ...]]:
-    """List the pairs of newsgroups whose mix-ups changed most: three fewer, then three more."""
+    """List the pairs of newsgroups whose confusions changed most: three fewer, three more."""
     names = np.unique(label)
     one, two = (confusion_matrix(label, said, labels=names) for said in (before, after))
     change = two - one
@@ -160,7 +160,7 @@ def changes(label: Any, before: Any, after: Any) -> list[tuple[Any, ...]]:
 
 
 def reading(scores: dict[str, Any]) -> str:
-    """Say where ours differ from the paper's; ``scores`` are by date, then by fold."""
+    """Compare our results with the paper's; ``scores`` are by date, then by fold."""
     words, both, *alone = scores
     gain = scores[both] - scores[words]
     lead = scores[words][1:].mean() - PAPER["words"]
@@ -168,7 +168,7 @@ def reading(scores: dict[str, Any]) -> str:
     shares = [scores[name][1:].mean() for name in alone]
     theirs = [figure for name, figure in PAPER.items() if not name.startswith("words")]
     less = sum(score[0] < score[1:].mean() for score in scores.values())
-    outcome = "comes back" if gain[1:].mean() >= paper_gain / 2 else "does not come back"
+    outcome = "is confirmed" if gain[1:].mean() >= paper_gain / 2 else "is not confirmed"
     return f"""## What differs, and why
 
 - **Words.** Ours alone are {lead:+.1f} points from the paper's. The paper does not say which words
@@ -176,15 +176,15 @@ def reading(scores: dict[str, Any]) -> str:
   duplicates.
 - **Words and components.** The paper's components add {paper_gain:+.1f} points to the words; ours
   {gain[1:].mean():+.1f} ± {standard_error(gain[1:]):.1f} (standard error over folds), and by date
-  {gain[0]:+.1f}: its gain {outcome}. Perhaps the better the words, the less is left to add. Trials
-  on one fold, not part of this run, with labels as a group of the fit (as the paper's classifier
-  has them), or with components of a smaller weight, did no better.
+  {gain[0]:+.1f}: its gain {outcome}. Perhaps better words leave less to add. Trials on one fold,
+  not part of this run, with labels as a group of the fit (as in the paper's classifier), or with
+  a smaller weight of the components, were no better.
 - **Components alone** are right in {min(shares):.0f} to {max(shares):.0f} % of the cases, the
   paper's in {min(theirs):.0f} to {max(theirs):.0f} %. We do not know why: in a trial on one fold
-  tf-idf without smoothing, which makes little of components that are in nearly every message, gave
-  57 to 65 %, and predicting the label as a group of the model 60 %.
-- By date {less} of the {len(scores)} kinds of features are less often right than in folds. Folds
-  drawn at random put messages of one thread into both parts, which may be why."""
+  tf-idf without smoothing, which gives components that are in nearly every message a low weight,
+  gave 57 to 65 %, and predicting the label as a group of the model 60 %.
+- By date {less} of the {len(scores)} kinds of features are less often right than in folds. A
+  possible reason: random folds put messages of one thread into both parts."""
 
 
 if __name__ == "__main__":

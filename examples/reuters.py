@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tell the six largest categories of Reuters-21578 apart, by words and by components."""
+"""Classify the six largest categories of Reuters-21578, by words and by components."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ PAPER = {
 
 
 class Rates(NamedTuple):
-    """How well a category was found, in per cent."""
+    """The quality of a classifier of one category, in per cent."""
 
     accuracy: float
     precision: float
     recall: float
 
     def __str__(self) -> str:
-        """Write as in the tables."""
+        """Format as in the tables."""
         if np.isnan(self.accuracy):
             return "-"
         return f"{self.accuracy:.2f} ({self.precision:.1f}/{self.recall:.1f})"
 
 
 def main() -> None:
-    """Fit components to the training stories, then a support vector machine a category."""
+    """Fit components to the training stories, then one support vector machine per category."""
     report = Report("reuters", "Reuters-21578: categories by words and by components")
     data = load_reuters(needed("reuters21578", "reuters21578.tar.gz"))
     corpus, topics = data.corpus, data.document_table["topics"]
@@ -62,7 +62,7 @@ def main() -> None:
     sizes = (5, 10) if report.quick else (50, 200)
 
     train, test = corpus.select(training), corpus.select(~training)
-    # features of the training and of the test stories, by what they are made of
+    # features of the training and of the test stories, by kind
     columns: dict[str, list[Any]] = {"words": [], f"words + {sizes[0]} components": []}
     for size in sizes:
         features = discan.DCAFeatures(size, random_state=0, n_jobs=2, **settings).fit(train)
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def classify(train: Any, test: Any, train_label: Any, test_label: Any) -> Rates:
-    """Fit a linear support vector machine and see how well it does.
+    """Fit a linear support vector machine and evaluate it.
 
     Parameters
     ----------
@@ -134,10 +134,10 @@ def classify(train: Any, test: Any, train_label: Any, test_label: Any) -> Rates:
 
 
 def reading(found: dict[str, list[Rates]]) -> str:
-    """Say where ours differ from the paper's, and what is known of the reasons."""
+    """Compare our results with the paper's, with known reasons for differences."""
 
     def named(before: Any, after: Any, least: float) -> str:
-        """Categories whose recall rises by so many points, and by how many."""
+        """List the categories whose recall rises by at least so many points, and the rise."""
         gains = [b[2] - a[2] for a, b in zip(before, after, strict=True)]
         parts = [f"{c} {g:+.1f}" for c, g in zip(CATEGORIES, gains, strict=True) if g >= least]
         return ", ".join(parts) or "none"
@@ -156,7 +156,7 @@ def reading(found: dict[str, list[Rates]]) -> str:
   half of them), nor the form of tf-idf, nor the program.
 - **Words and components.** {means(both)}, the paper's {means(PAPER[names[1]])}. Components raise
   recall by two points or more in: {named(words, both, 2.0)}; in the paper in:
-  {named(PAPER[names[0]], PAPER[names[1]], 2.0)}. Ours stand beside the words as a vector of the
+  {named(PAPER[names[0]], PAPER[names[1]], 2.0)}. Ours are added to the words as a vector of the
   same length; in the paper they are more words of one bag.
 - **Components alone.** 50: {means(few)}, the paper's {means(PAPER[names[2]])}; 200: {means(many)},
   the paper's {means(PAPER[names[3]])}. Ours saw the training stories only; the paper does not say

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocs of the US Senate in 2003: how many, who is in them, and whose outcome it was."""
+"""Blocs of the US Senate in 2003: their number, their members, and their share of the outcome."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from joblib import Parallel, delayed
 
 import discan
 from discan import plot
-from discan.demos.senate import find_blocs
-from discan.demos.senate_page import Blocs, page, write_page
-from discan.plot import to_svg
+from discan.demos.blocs import Blocs, find_blocs
+from discan.demos.senate_page import page, write_page
 from discan.typing import Array
 
 
@@ -26,15 +25,15 @@ def main() -> None:
     run = Length((2, 3), 3, 2, 2, 2, 2, 10, 5) if report.quick else Length()
     data, year = load()
     if year == 2005:
-        report.name = "senate2005"  # what was found in 2003 stays
+        report.name = "senate2005"  # do not overwrite the results of 2003
     report.say(
         f"{year}: {data.corpus.n_documents} senators, {data.corpus.n_groups} roll calls, "
         f"{data.corpus.n_tokens:,} votes cast. A document is a senator and each roll call a group "
-        "of two words, yea and nay; or the other way round. Not voting is no count. Jeffreys' "
+        "of two words, yea and nay; or the other way round. An absence is no count. Jeffreys' "
         "prior of the loadings, alpha = 0.1."
     )
     tables = dict(zip(ORIENTATIONS, (data.corpus, turned(data.corpus)), strict=True))
-    # the longest first, so that no process waits for another at the end
+    # the longest fits first, so that no process is idle at the end
     sizes = (1, *run.sizes)
     works = [(o, k) for k in run.sizes[::-1] for o in ORIENTATIONS]
     with Parallel(n_jobs=2) as parallel:
@@ -44,7 +43,7 @@ def main() -> None:
         works = [(o, k) for k in sizes[::-1] for o in ORIENTATIONS]
         found = parallel(
             delayed(held_out)(
-                data.corpus, "random splits", s, o, k, "variational", run.starts_a_size, run
+                data.corpus, "random splits", s, o, k, "variational", run.starts_per_size, run
             )
             for o, k in works
             for s in range(run.splits)
@@ -73,7 +72,7 @@ def main() -> None:
 
 
 def in_sample(corpus: discan.Corpus, n_components: int, run: Length) -> tuple[Array, Array, Array]:
-    """Bits of the very votes that were fitted: the bound, at the estimates, and by the chains."""
+    """Return the bits of the fitted votes: the bound, at the estimates, and by the chains."""
     parts: list[list[float]] = [[], [], []]
     for method, part in zip(METHODS, parts[1:], strict=True):
         for seed in range(run.n_starts(method)):
@@ -88,7 +87,7 @@ def in_sample(corpus: discan.Corpus, n_components: int, run: Length) -> tuple[Ar
 
 
 def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
-    """Who is in the five blocs, whose outcome it was, the squares, and a page."""
+    """Show the members of the five blocs, their share of the outcome, the squares, and a page."""
     report.say("## Five blocs, and the outcome as one more senator")
     seats = blocs.seats / blocs.seats.sum()
     report.table(
@@ -99,9 +98,9 @@ def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
     )  # fmt: skip
     report.say(
         "The outcome of every roll call is the ballot of one more senator, described by the same "
-        "blocs: whose votes the outcomes look like, which is not who brought them about. Seats "
-        f"come in parts. Five blocs were allowed; {len(blocs.used)} hold a seat or more, and the "
-        "run shown is the one that agrees best with the others."
+        "blocs: whose votes the outcomes resemble, not who caused them. Seats are not whole "
+        f"numbers. Five blocs were allowed; {len(blocs.used)} hold at least one seat. The run "
+        "shown is the one that agrees best with the others."
     )
     squares = plot.membership_squares(
         blocs.membership, blocs.members, np.where(blocs.parties == "R", "Republicans", "Democrats"),
@@ -111,9 +110,7 @@ def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
         "independent, stands with the Democrats",
     )  # fmt: skip
     report.figure(squares, "squares", f"Five shaded squares for each senator of {year}, by party")
-    drawn = '<svg style="width:100%;height:auto"' + to_svg(squares).partition("<svg")[2]
-    figure = f"<h2>Squares</h2><figure>{drawn}</figure>\n\n<h2>The b"
-    text = page(blocs).replace("<h2>The b", figure, 1)
+    text = page(blocs, squares)
     report.files.append(write_page(report.out / f"{report.name}.html", text))
 
 

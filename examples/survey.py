@@ -47,7 +47,7 @@ def main() -> None:
         bits = f"{-logs.mean() / 16 / math.log(2):.4f}"
         rows.append([n_components, mean_and_error(logs), more, bits])
     report.table(
-        ["K", "log-likelihood a person, nats", "more than with one profile less", "bits an answer"],
+        ["K", "log-likelihood per person, nats", "gain over K - 1", "bits per answer"],
         rows,
     )
     best = max(scores, key=lambda k: scores[k].mean())
@@ -55,20 +55,20 @@ def main() -> None:
     behind = {k: logs - scores[best] for k, logs in scores.items()}
     level = [k for k, less in behind.items() if less.mean() >= -2 * standard_error(less)]
     report.say(
-        "People who were not fitted; their memberships are summed over (exactly up to "
-        f"K = {exact}, by Chib's estimator beyond), profiles and alpha are means over the draws of "
-        f"a chain: of {n_chains}, the one with the largest log-probability of what was fitted. "
-        "Standard errors are over people. K = 1: items have nothing to do with one another. The "
+        "Log-likelihood of people who were not fitted. Their memberships are summed out (exactly "
+        f"up to K = {exact}, by Chib's estimator beyond). Profiles and alpha are means over the "
+        f"draws of one of {n_chains} chains, that with the largest log-probability of the fitted "
+        "answers. Standard errors are over people. K = 1: the items are independent. The "
         f"best K is {best}; within two standard errors of it, person by person: "
         f"{', '.join(map(str, level))}."
     )
     shown_model = models[SHOWN if SHOWN in models else sizes[-1]]
     report.figure(
         plot.quality(
-            means, measure="held-out log-likelihood a person, nats", title="How many profiles?",
+            means, measure="held-out log-likelihood per person, nats", title="How many profiles?",
             subtitle="Higher is better; a repeat is a chain, bars are standard errors over chains",
         ),
-        "held-out", "Held-out log-likelihood a person by the number of profiles",
+        "held-out", "Held-out log-likelihood per person by the number of profiles",
     )  # fmt: skip
     show_profiles(report, shown_model)
     report.write(
@@ -89,7 +89,7 @@ def table(answers: Array) -> discan.Corpus:
 
 
 def fit(answers: Array, n_components: int, seed: int, quick: bool) -> discan.MPCA:
-    """Sample profiles and memberships; alpha is learnt, for it says how mixed people are."""
+    """Sample profiles and memberships; alpha is learnt: it says how mixed people are."""
     sampler = discan.Collapsed(burn_in=5, n_draws=5) if quick else discan.Collapsed(200, 50)
     return discan.MPCA(
         n_components, algorithm=sampler, init="map", learn=("alpha",), n_jobs=2,
@@ -98,18 +98,18 @@ def fit(answers: Array, n_components: int, seed: int, quick: bool) -> discan.MPC
 
 
 def independent(train: Array, test: Array) -> Array:
-    """Log-likelihood of each person if the items had nothing to do with one another."""
+    """Log-likelihood of each person if the items are independent."""
     yes = (train.sum(axis=0) + 0.5) / (len(train) + 1)
     return np.asarray(np.log(np.where(test == 1, yes, 1 - yes)).sum(axis=1))
 
 
 def show_profiles(report: Report, model: discan.MPCA) -> None:
-    """Table and picture of the chance of a yes by item and profile, the ablest profile first."""
+    """Show the probability of a yes by item and profile, the least disabled profile first."""
     order = np.argsort(model.components_[:, 0::2].sum(axis=1))
     yes = model.components_[order, 0::2]
     names = [f"profile {k + 1}" for k in range(len(yes))]
     shares = model.proportions_.mean(axis=0)[order]
-    report.say(f"## {len(yes)} profiles: chance of a yes, in per cent")
+    report.say(f"## {len(yes)} profiles: probability of a yes, in per cent")
     rows = [["share of all people", *(f"{100 * share:.0f}" for share in shares)]]
     rows += [[f"item {j + 1}", *(f"{100 * p:.0f}" for p in yes[:, j])] for j in range(yes.shape[1])]
     report.table(["", *names], rows)
@@ -118,10 +118,10 @@ def show_profiles(report: Report, model: discan.MPCA) -> None:
             model.components_[order], groups=np.repeat([f"item {j + 1}" for j in range(16)], 2),
             words=[f"item {j + 1}: {word}" for j in range(16) for word in ("yes", "no")],
             components=names, title="Profiles of disability",
-            subtitle="Chance of a yes; items on which the profiles differ most come first",
+            subtitle="Probability of a yes; items on which profiles differ most come first",
         ),
         "profiles",
-        "Chance of each answer by item and profile",
+        "Probability of each answer by item and profile",
     )  # fmt: skip
 
 

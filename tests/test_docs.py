@@ -2,14 +2,10 @@
 """Every Python block of the documentation runs, its links and citations lead somewhere."""
 
 import inspect
-import io
 import re
 from pathlib import Path
 
 import pytest
-
-from discan.demos import digits as digits_demo
-from discan.demos.digits import _shades
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -74,16 +70,3 @@ def test_skeletons_have_the_real_signatures():
         for name in base.__abstractmethods__:
             ours, theirs = (inspect.signature(getattr(cls, name)) for cls in (skeleton, base))
             assert list(ours.parameters) == list(theirs.parameters), name
-
-
-def test_demo_fits_a_terminal():
-    stream = io.StringIO()
-    digits_demo(stream, burn_in=1, n_draws=1)
-    lines = stream.getvalue().splitlines()
-    assert max(map(len, lines)) <= 100
-    assert any("unigram" in line for line in lines)
-
-
-@pytest.mark.parametrize(("encoding", "shades"), [("utf-8", " ░▒▓█"), ("ascii", " .+*#")])
-def test_demo_falls_back_to_ascii(encoding, shades):
-    assert _shades(io.TextIOWrapper(io.BytesIO(), encoding=encoding)) == shades

@@ -1,39 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Show in a terminal what components are: the parts that handwritten digits are made of."""
+"""Components of handwritten digits: the strokes that the digits consist of."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from typing import TextIO
 
 import numpy as np
 
 from discan.algorithms import Gibbs
-from discan.estimators.dca import DCA, ConditionalGaP
+from discan.demos.terminal import Terminal, shade
+from discan.estimators import DCA, ConditionalGaP
 from discan.typing import Array
 
-__all__ = ["main"]
+__all__ = ["digits"]
 
 N_COMPONENTS = 10
-A_ROW = 5
-CELL = 16  # columns of a picture: 8 pixels, two characters each
+PER_ROW = 5
+CELL = 16  # characters per line of a picture: 8 pixels of two characters
 GAP = "   "
-BLOCKS, LETTERS = " ░▒▓█", " .+*#"
 
 
-def main(out: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -> None:
-    """Fit the digits and print the components, one digit explained, and the held-out score."""
-    out = out or sys.stdout
-    shades = _shades(out)
-    counts, digits = _digits()
+def digits(stream: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -> DCA:
+    """Fit the digits; print the components, one digit explained, and the held-out score.
+
+    Parameters
+    ----------
+    stream : text stream, default stdout
+    burn_in, n_draws : int
+        Sweeps of the sampler before the draws, and draws.
+
+    Returns
+    -------
+    DCA
+        The fitted estimator.
+    """
+    console = Terminal(stream or sys.stdout)
+    counts, labels = _load()
     held_out = np.arange(len(counts)) % 10 == 9
-
-    print(
+    train, test = counts[~held_out], counts[held_out]
+    _say(
+        console,
         f"{len(counts):,} handwritten digits of 8 x 8 pixels; a count is the ink of a pixel, 0 to "
-        f"16.\nWhich strokes are they made of? Fitting {N_COMPONENTS} components ...",
-        file=out,
-        flush=True,
+        f"16.\nWhich strokes do they consist of? Fitting {N_COMPONENTS} components ...",
     )
     began = time.perf_counter()
     estimator = ConditionalGaP(
@@ -41,46 +52,45 @@ def main(out: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -> Non
         algorithm=Gibbs(burn_in=burn_in, n_draws=n_draws),
         random_state=0,
         progress=False,
-    ).fit(counts[~held_out])
+    ).fit(train)
     seconds = time.perf_counter() - began
-    print(
+    _say(
+        console,
         f"Conditional Gamma-Poisson by Gibbs sampling: {estimator.n_iter_} sweeps over "
-        f"{counts[~held_out].sum():,} units of ink, {seconds:.1f} s.\n",
-        file=out,
+        f"{train.sum():,} units of ink, {seconds:.1f} s.\n",
     )
-
     order = np.argsort(-estimator.component_counts_.sum(axis=0))
-    _print_components(estimator, order, digits[~held_out], shades, out)
-    at = int(np.flatnonzero(held_out)[digits[held_out] == 3][0])
-    _print_digit(estimator, order, counts[at], int(digits[at]), shades, out)
-    _print_score(estimator, counts[~held_out], counts[held_out], out)
+    _print_components(console, estimator, order, labels[~held_out])
+    at = int(np.flatnonzero(labels[held_out] == 3)[0])
+    _print_digit(console, estimator, order, test[at], 3)
+    _print_score(console, estimator, train, test)
+    return estimator
 
 
 # ---- parts of the page ----
 
 
-def _print_components(
-    estimator: DCA, order: Array, digits: Array, shades: str, out: TextIO
-) -> None:
-    """Pictures side by side, each with its share of all ink and the digits it is found in."""
-    ink = estimator.component_counts_
-    by_digit = np.stack([ink[digits == digit].mean(axis=0) for digit in range(10)])
-    pictures = [_picture(estimator.components_[k], shades) for k in order]
-    for first in range(0, len(order), A_ROW):
-        ranks = range(first, min(first + A_ROW, len(order)))
-        print(_row(f"{rank + 1}".center(CELL) for rank in ranks), file=out)
-        for line in zip(*(pictures[rank] for rank in ranks), strict=True):
-            print(_row(line), file=out)
-        sizes = [ink[:, order[rank]].sum() / ink.sum() for rank in ranks]
-        print(_row(f"{size:.0%} of the ink".center(CELL) for size in sizes), file=out)
-        found = [_found_in(by_digit[:, order[rank]]) for rank in ranks]
-        print(_row(f"in {digits_}".center(CELL) for digits_ in found) + "\n", file=out)
+def _print_components(console: Terminal, estimator: DCA, order: Array, labels: Array) -> None:
+    """Print pictures side by side, each with its share of all ink and its main digits."""
+    ink = estimator.component_counts_[:, order]
+    by_digit = np.stack([ink[labels == digit].mean(axis=0) for digit in range(10)])
+    pictures = [_picture(row) for row in estimator.components_[order]]
+    sizes = ink.sum(axis=0) / ink.sum()
+    for first in range(0, len(order), PER_ROW):
+        ranks = range(first, min(first + PER_ROW, len(order)))
+        lines = [
+            [f"{rank + 1}".center(CELL) for rank in ranks],
+            *zip(*(pictures[rank] for rank in ranks), strict=True),
+            [f"{sizes[rank]:.0%} of the ink".center(CELL) for rank in ranks],
+            [f"in {_main_digits(by_digit[:, rank])}".center(CELL) for rank in ranks],
+        ]
+        _say(console, "\n".join(map(_row, lines)) + "\n")
 
 
 def _print_digit(
-    estimator: DCA, order: Array, counts: Array, digit: int, shades: str, out: TextIO
+    console: Terminal, estimator: DCA, order: Array, counts: Array, digit: int
 ) -> None:
-    """One digit that was not fitted, its components, and what they make together."""
+    """Print one held-out digit, its components, and their sum."""
     row = counts[None, :]
     ink = estimator.component_counts(row)[0]
     absent = estimator.prob_absent(row)[0]
@@ -90,60 +100,50 @@ def _print_digit(
     lines = ["component    ink   P(absent)"]
     lines += [f"{rank_of[int(k)]:>9}  {ink[k]:>5.0f}   {absent[k]:>9.2f}" for k in largest]
     lines.append(f"{'the rest':>9}  {ink.sum() - ink[largest].sum():>5.0f}")
-    print(f"A {digit} that was not fitted, explained; on the right, its components together:\n",
-          file=out)  # fmt: skip
-    for left, middle, right in zip(
-        _picture(counts, shades), lines, _picture(rebuilt, shades), strict=True
-    ):
-        print(f"{left}{GAP}{middle:<32}{GAP}{right}".rstrip(), file=out)
+    _say(console, f"A held-out {digit}, explained; on the right, the sum of its components:\n")
+    middle = [f"{line:<32}" for line in lines]
+    for parts in zip(_picture(counts), middle, _picture(rebuilt), strict=True):
+        _say(console, _row(parts))
 
 
-def _print_score(estimator: DCA, train: Array, test: Array, out: TextIO) -> None:
-    """Perplexity of documents that were not fitted, beside the unigram's."""
+def _print_score(console: Terminal, estimator: DCA, train: Array, test: Array) -> None:
+    """Print the perplexity of held-out digits, and that of a single component."""
     unigram = DCA.from_components(train.sum(axis=0, keepdims=True) + 0.5)
     ours, baseline = (np.exp(-model.score(test)) for model in (estimator, unigram))
-    print(
-        f"\nHeld out, {len(test)} digits: half of the ink shown, the other half predicted.\n"
-        f"Pixels still in doubt (perplexity): {ours:.1f} of 64; "
-        f"with one average picture (unigram) {baseline:.1f}.",
-        file=out,
+    _say(
+        console,
+        f"\nHeld out, {len(test)} digits: half of the ink is given, the other half predicted.\n"
+        f"Perplexity: {ours:.1f} of 64 pixels; with one average picture (unigram) {baseline:.1f}.",
     )
 
 
 # ---- details ----
 
 
-def _digits() -> tuple[Array, Array]:
+def _load() -> tuple[Array, Array]:
     from sklearn.datasets import load_digits
 
     data = load_digits()
     return data.data.astype(np.int64), data.target
 
 
-def _picture(pixels: Array, shades: str) -> list[str]:
-    """Eight lines of shades, two characters a pixel."""
-    levels = np.ceil(pixels / max(pixels.max(), 1e-300) * (len(shades) - 1) - 0.35).astype(int)
-    return ["".join(shades[level] * 2 for level in row) for row in levels.reshape(8, 8)]
+def _picture(pixels: Array) -> list[str]:
+    """Return eight lines of shades, two characters per pixel."""
+    shares = pixels / max(pixels.max(), 1e-300)
+    darker = shares.reshape(8, 8) + 0.0375  # so that faint pixels are seen
+    return ["".join(shade(share) * 2 for share in row) for row in darker]
 
 
-def _found_in(by_digit: Array) -> str:
-    """Digits with a good part of the component, the most first, at most five."""
+def _main_digits(by_digit: Array) -> str:
+    """Return the digits with much of a component, the most first, at most five."""
     largest = np.argsort(-by_digit)[:5]
     return " ".join(str(digit) for digit in largest if by_digit[digit] > 0.4 * by_digit.max())
 
 
-def _row(cells: object) -> str:
-    return GAP.join(cells).rstrip()  # type: ignore[arg-type]
+def _row(cells: Iterable[str]) -> str:
+    return GAP.join(cells).rstrip()
 
 
-def _shades(out: TextIO) -> str:
-    """Block characters where the stream can write them, else ASCII."""
-    try:
-        BLOCKS.encode(getattr(out, "encoding", None) or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return LETTERS
-    return BLOCKS
-
-
-if __name__ == "__main__":
-    main()
+def _say(console: Terminal, text: str) -> None:
+    """Print lines as they are, however wide the terminal is."""
+    console.print(text, soft_wrap=True)

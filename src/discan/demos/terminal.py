@@ -1,46 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draw shares in a terminal: shaded blocks, colours, and a console that any stream can take."""
+"""Print to a terminal: shaded blocks for shares, and a console for any stream."""
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
 from typing import Any, TextIO
 
 from rich import box
 from rich.console import Console
+from rich.table import Table
 
-__all__ = ["BRIGHT", "DEEP", "SHADES", "Terminal", "clean", "colours", "shade"]
+__all__ = ["Terminal", "shade"]
 
 SHADES = " ░▒▓█"
-"""Less than 1/8, to 3/8, to 5/8, to 7/8, more."""
-
-Stops = tuple[tuple[float, tuple[int, int, int]], ...]
-DEEP: Stops = (
-    (0.0, (23, 79, 140)),
-    (0.4, (134, 182, 224)),
-    (0.6, (243, 193, 122)),
-    (1.0, (190, 78, 26)),
-)
-"""For white paper."""
-BRIGHT: Stops = ((0.0, (59, 138, 216)), *DEEP[1:3], (1.0, (217, 112, 46)))
-"""For terminals, dark or light."""
+"""Shares below 1/8, 3/8, 5/8, 7/8, and above."""
 
 _PLAIN = str.maketrans(
     {"░": ".", "▒": "+", "▓": "*", "█": "#", "…": "...", "–": "-", "—": "-", "·": ".",
      "─": "-", "×": "x", "’": "'"}
 )  # fmt: skip
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
 
 
 class Terminal(Console):
-    """A Rich console that writes plain letters where the stream cannot take block characters."""
+    """A Rich console that writes ASCII where the stream cannot encode block characters."""
 
     def __init__(self, stream: TextIO, width: int | None = None) -> None:
         encoding = getattr(stream, "encoding", None) or "utf-8"
-        self.plain = not _takes(encoding)
+        self.plain = not _encodes_blocks(encoding)
         super().__init__(
             file=_Plain(stream, encoding) if self.plain else stream,  # type: ignore[arg-type]
             width=width,
@@ -49,14 +34,17 @@ class Terminal(Console):
             emoji=False,
         )
 
-    @property
-    def box(self) -> box.Box:
-        """Lines of a table: one under the head, nothing else."""
-        return box.ASCII2 if self.plain else box.SIMPLE_HEAD
+    def table(self, title: str, **columns: Any) -> Table:
+        """Start a table with one line under its head; each column has a dict of Rich settings."""
+        lines = box.ASCII2 if self.plain else box.SIMPLE_HEAD
+        table = Table(box=lines, title=title, title_justify="left", title_style="bold")
+        for name, settings in columns.items():
+            table.add_column(name, **settings)
+        return table
 
 
 class _Plain:
-    """A stream that replaces what its encoding lacks."""
+    """A stream that replaces the characters that its encoding lacks."""
 
     def __init__(self, stream: TextIO, encoding: str) -> None:
         self._stream, self.encoding = stream, encoding
@@ -70,31 +58,11 @@ class _Plain:
 
 
 def shade(share: float) -> str:
-    """One character for a share from 0 to 1."""
+    """Return one character for a share from 0 to 1."""
     return SHADES[min(max(int(share * 4 + 0.5), 0), 4)]
 
 
-def colours(n: int, stops: Stops = DEEP) -> list[str]:
-    """Make n colours from blue to orange, told apart by colour-blind readers too."""
-    positions = [k / (n - 1) if n > 1 else 0.0 for k in range(n)]
-    return [_colour(position, stops) for position in positions]
-
-
-def clean(text: object) -> str:
-    """Replace characters that would steer a terminal or turn the order of a line."""
-    return _CONTROL.sub("\ufffd", str(text))
-
-
-def _colour(position: float, stops: Stops) -> str:
-    for (left, first), (right, second) in pairwise(stops):
-        if position <= right:
-            t = (position - left) / (right - left)
-            mixed = (round(a + t * (b - a)) for a, b in zip(first, second, strict=True))
-            return "#" + "".join(f"{value:02x}" for value in mixed)
-    raise AssertionError(position)
-
-
-def _takes(encoding: str) -> bool:
+def _encodes_blocks(encoding: str) -> bool:
     try:
         SHADES.encode(encoding)
     except (UnicodeEncodeError, LookupError):

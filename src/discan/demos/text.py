@@ -13,8 +13,9 @@ from rich.text import Text
 
 from discan.algorithms import Collapsed
 from discan.data.corpus import Corpus
-from discan.demos.terminal import Terminal, clean
+from discan.demos.terminal import Terminal
 from discan.estimators.dca import DCA
+from discan.plot.theme import clean
 from discan.readers.datasets import load_docstrings
 
 __all__ = ["text"]
@@ -28,14 +29,15 @@ def text(
     stream: TextIO | None = None,
     width: int | None = None,
 ) -> DCA:
-    """Find what the docstrings of Python's standard library talk about, and print it.
+    """Fit components to the docstrings of Python's standard library, and print them.
 
     Parameters
     ----------
     n_components, n_words, seed : int
-        Components to fit, words to print of each.
+        Number of components, number of words printed per component, seed.
     stream : text stream, default stdout
-    width : columns of the terminal, found out if not given
+    width : int, optional
+        Columns of the terminal.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def _print_components(console: Terminal, estimator: DCA, corpus: Corpus, n_words
     sizes = estimator.component_counts_.sum(axis=0)
     totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
     lift = estimator.components_ / (totals / totals.sum())
-    lift[estimator.components_ * sizes[:, None] < 10] = 0.0  # too few tokens to be sure of
+    lift[estimator.components_ * sizes[:, None] < 10] = 0.0  # too few tokens for a reliable lift
     share = np.where(corpus.lengths[:, None] >= 100, estimator.proportions_, 0.0)
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
@@ -81,17 +83,15 @@ def _print_components(console: Terminal, estimator: DCA, corpus: Corpus, n_words
         lifted = [j for j in np.argsort(-lift[k], kind="stable")[:n_words] if lift[k, j] > 0]
         typical = [i for i in np.argsort(-share[:, k], kind="stable")[:6] if share[i, k] >= 0.1]
         title = f"{rank}.  {sizes[k] / sizes.sum():.0%} of the tokens"
-        grid.add_row(Text("", style="bold"), Text(title, style="bold"))
+        grid.add_row("", Text(title, style="bold"))
         grid.add_row("words", Text(" ".join(clean(words[j]) for j in likely)))
         grid.add_row("by lift", Text(" ".join(clean(words[j]) for j in lifted)))
-        typical_names = (f"{clean(documents[i])} {share[i, k]:.0%}" for i in typical)
-        grid.add_row("modules", Text(", ".join(typical_names)), end_section=True)
+        modules = (f"{clean(documents[i])} {share[i, k]:.0%}" for i in typical)
+        grid.add_row("modules", Text(", ".join(modules)), end_section=True)
         grid.add_row("", "")
     console.print(grid)
     console.print(
-        "Words: the most frequent of a component. By lift: how many times more frequent than in "
-        "all the text. Modules: the part of their words, of those with 100 words or more."
+        "Words: the likeliest of a component. By lift: the words whose probability is highest "
+        "relative to all the text. Modules: the share of their tokens, among modules of at least "
+        "100 tokens."
     )
-
-
-# ---- details ----

@@ -110,6 +110,7 @@ class Run:
     reason: str = "not begun"
     over: str | None = None  # why the algorithm ended the fit, if it did
     converged: bool = False
+    limited: Schedule | None = None  # the schedule with the cycles of the last ``advance``
     _buffers: list[Array | None] = field(default_factory=list)  # memory of lanes, to be reused
 
     @classmethod
@@ -149,7 +150,7 @@ class Run:
         With a checkpoint the run is written to disk every so often and when it stops; it then also
         stops for SIGTERM, which is passed on once all is written.
         """
-        schedule = self.schedule.limited(max_iter)
+        schedule = self.limited = self.schedule.limited(max_iter)
         over = self._stop(tol)
         if over:  # it had ended before it was continued
             self.reason = over
@@ -289,10 +290,16 @@ class Run:
                 "algorithm": self.algorithm.name,
                 "seed": int(self.task.seed),
                 **self.schedule.record,
+                **self._chain(),
             },
             document_names=self.task.corpus.document_names,
             group_totals=usual_totals(self.task.corpus),
         )
+
+    def _chain(self) -> dict[str, int]:
+        """Return which cycles of a chain gave draws."""
+        schedule = self.limited or self.schedule
+        return {"burn_in": schedule.burn_in, "thin": schedule.thin} if schedule.thin else {}
 
     def _read(self, point: bool) -> Documents:
         """Gather the posterior means of the documents from the states."""

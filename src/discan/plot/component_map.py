@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Component map: which components are alike, and how large each is."""
+"""Component map: which components are similar, and how large each is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from discan.validation import one_of, whole
 __all__ = ["component_map", "distances", "scaling"]
 
 SIDE = 560
-LARGEST = 120  # pixels across of a component that has all the tokens
+LARGEST = 120  # pixels: diameter of a component that has all the tokens
+
+Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 def component_map(
@@ -31,18 +33,18 @@ def component_map(
     title: str = "Map of the components",
     subtitle: str | None = None,
 ) -> Any:
-    """Draw a circle for each component: near each other if alike, area by share of all tokens.
+    """Draw one circle per component: similar ones near each other, area by share of all tokens.
 
-    Distances are between distributions over words, averaged over groups; classical scaling puts
-    them on a plane, and the subtitle says how much of them the plane keeps.
+    Distances are between distributions over words, averaged over groups. Classical scaling puts
+    the components on a plane; the subtitle says how much of the distances the plane keeps.
 
     Parameters
     ----------
-    source : fitted estimator or (K, J) array
+    source : fit, fitted estimator or (K, J) array
     distance : {"jensen-shannon", "hellinger"}
         Square root of the Jensen-Shannon divergence, or the Hellinger distance.
     n_words : int
-        Words in a label, the likeliest; for grouped data only the pointer shows them.
+        Number of likeliest words in a label; for grouped data only the pointer shows words.
     words, groups, components, sizes : optional
         For arrays, as in `heatmap`.
     title, subtitle : str, optional
@@ -75,18 +77,17 @@ def component_map(
     reach = np.abs(place - centre).max(axis=0)
     half = max(float(reach.max()) * 1.28, 1e-9) if n_components > 1 else 1.0
     pixels = (place - centre) / half * SIDE / 2
-    # as flat as the places allow, on the same scale either way
-    low = min(float(p[1] - d / 2) for p, d in zip(pixels, across, strict=True)) - 50
-    high = max(float(p[1] + d / 2) for p, d in zip(pixels, across, strict=True)) + 50
+    # as low as the circles allow, with the same scale in both directions
+    low = float((pixels[:, 1] - across / 2).min()) - 50
+    high = float((pixels[:, 1] + across / 2).max()) + 50
     tall = int(max(high - low, 240.0))
     edges = (high + low - tall) / 2, (high + low + tall) / 2
     positions = _label_places(pixels, across, marks, edges)
-    palette = colours(n_components)
     circles = {
         "type": "scatter", "mode": "markers", "name": "components",
         "x": place[:, 0], "y": place[:, 1],
         "marker": {
-            "size": across, "sizemode": "diameter", "color": palette, "opacity": 0.75,
+            "size": across, "sizemode": "diameter", "color": colours(n_components), "opacity": 0.75,
             "line": {"width": 1, "color": "#ffffff"},
         },
         "hovertext": [
@@ -122,7 +123,7 @@ def component_map(
 
 
 def distances(components: Components, distance: str = "jensen-shannon") -> Array:
-    """Distances between components, root mean square over groups, (K, K), from 0 to 1."""
+    """Return distances between components, root mean square over groups, (K, K), in [0, 1]."""
     loadings, n_groups = components.loadings, components.layout.n_groups
     n_components = len(loadings)
     squares = np.zeros((n_components, n_components))
@@ -142,12 +143,12 @@ def distances(components: Components, distance: str = "jensen-shannon") -> Array
 
 
 def scaling(distance: Array) -> tuple[Array, float]:
-    """Classical scaling to two dimensions.
+    """Scale distances to two dimensions (classical scaling).
 
     Returns
     -------
     (K, 2) places, each column with the sign that makes its largest entry positive; and the part of
-    the sum of positive eigenvalues that the two have
+    the sum of positive eigenvalues that belongs to the two dimensions
     """
     n = len(distance)
     if n == 1:
@@ -165,21 +166,20 @@ def scaling(distance: Array) -> tuple[Array, float]:
 
 
 def _first(components: Components, k: int, n: int) -> list[str]:
-    """Words that tell most of a component: the likeliest, or with groups the most telling."""
-    row = components.loadings[k]
+    """Return the likeliest words of a component, or with groups the most distinctive ones."""
     if components.layout.n_groups == 1:
-        key = row
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            key = np.where(row > 0, row * np.log(row / components.overall), 0.0)
+        return components.likeliest(k, n)
+    row = components.loadings[k]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        key = np.where(row > 0, row * np.log(row / components.overall), 0.0)
     return [components.word(int(j)) for j in np.argsort(-key, kind="stable")[:n]]
 
 
 def _label_places(
     pixels: Array, across: Array, marks: list[str], limits: tuple[float, float]
 ) -> list[str]:
-    """Choose a side for each label, larger circles first, or none if it would stand on others."""
-    boxes = [
+    """Choose a side for each label, larger circles first; "" where it would cover others."""
+    boxes: list[Box] = [
         (x - d / 2, y - d / 2, x + d / 2, y + d / 2)
         for (x, y), d in zip(pixels, across, strict=True)
     ]
@@ -198,7 +198,7 @@ def _label_places(
         if wide < across[k] - 10:
             options = {"inside": (x - wide / 2, y - tall / 2, x + wide / 2, y + tall / 2)}
         costs = {
-            where: sum(_overlap(box, other) for n, other in enumerate(boxes) if n != k)
+            where: sum(_common_area(box, other) for n, other in enumerate(boxes) if n != k)
             + _outside(box, limits)
             for where, box in options.items()
         }
@@ -209,31 +209,27 @@ def _label_places(
     return chosen
 
 
-def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+def _common_area(a: Box, b: Box) -> float:
     wide = min(a[2], b[2]) - max(a[0], b[0])
     tall = min(a[3], b[3]) - max(a[1], b[1])
     return max(wide, 0.0) * max(tall, 0.0)
 
 
-def _outside(box: tuple[float, ...], limits: tuple[float, float]) -> float:
-    """What a label would lose beyond the margins."""
+def _outside(box: Box, limits: tuple[float, float]) -> float:
+    """Return the cost of a label that reaches beyond the margins."""
     far = SIDE / 2 + 120
     beyond = (-far - box[0], box[2] - far, limits[0] - 20 - box[1], box[3] - limits[1])
     return 50 * sum(max(distance, 0.0) for distance in beyond)
 
 
 def _anchor(where: str, across: float) -> dict[str, Any]:
+    """Return where an annotation stands relative to the centre of its circle."""
     far = across / 2 + 3
-    if where == "inside":
-        return {"xanchor": "center", "yanchor": "middle"}
-    if where in ("above", "below"):
-        up = where == "above"
-        return {
-            "xanchor": "center", "yanchor": "bottom" if up else "top",
-            "yshift": far if up else -far,
-        }  # fmt: skip
-    right = where == "right"
-    return {
-        "xanchor": "left" if right else "right", "yanchor": "middle",
-        "xshift": far if right else -far, "align": "left" if right else "right",
-    }  # fmt: skip
+    anchors: dict[str, dict[str, Any]] = {
+        "inside": {"xanchor": "center", "yanchor": "middle"},
+        "above": {"xanchor": "center", "yanchor": "bottom", "yshift": far},
+        "below": {"xanchor": "center", "yanchor": "top", "yshift": -far},
+        "right": {"xanchor": "left", "yanchor": "middle", "xshift": far, "align": "left"},
+        "left": {"xanchor": "right", "yanchor": "middle", "xshift": -far, "align": "right"},
+    }
+    return anchors[where]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write figures to files: pages, plain SVG, and pictures."""
+"""Write figures to files: HTML pages, SVG and PNG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discan.validation import number
 __all__ = ["ENDINGS", "browser", "check_ending", "save"]
 
 ENDINGS = (".html", ".svg", ".png")
-PATIENCE = 120  # seconds that a browser gets
+TIMEOUT = 120  # seconds, of a browser
 BROWSERS = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
     "microsoft-edge", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -33,16 +33,18 @@ NO_PNG = (
 
 
 def save(figure: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Path:
-    """Write a figure to a file, all or nothing; the ending of its name says what to write.
+    """Write a figure to a file; the ending of its name selects the format.
+
+    At any moment the file is either the old one or the whole new one.
 
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
     path : path that ends in .html, .svg or .png
-        A page that holds all it needs, to zoom and point at; plain SVG, made with no browser; or
-        a picture of that SVG, for which Chrome, Chromium or the package cairosvg is needed.
+        An interactive page that needs no network; SVG, made without a browser; or a PNG of that
+        SVG, which needs Chrome, Chromium or the package cairosvg.
     scale : float
-        Pixels of a PNG for one of the figure.
+        Pixels of the PNG per pixel of the figure.
 
     Returns
     -------
@@ -58,7 +60,7 @@ def save(figure: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Pa
 
 
 def check_ending(path: Path) -> str:
-    """Return the ending of a figure's file, if we can write such a file."""
+    """Return the ending of a figure's file name; refuse unknown ones."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise InputError(f"{path}: the name of a figure must end in {', '.join(ENDINGS)}")
@@ -66,7 +68,7 @@ def check_ending(path: Path) -> str:
 
 
 def browser() -> str | None:
-    """Find Chrome or one of its kin."""
+    """Find Chrome, Chromium or Edge."""
     named = os.environ.get("BROWSER_PATH")
     for name in (named, *BROWSERS) if named else BROWSERS:
         found = shutil.which(name)
@@ -76,7 +78,7 @@ def browser() -> str | None:
 
 
 def _page(figure: Any) -> str:
-    """A page of HTML with Plotly's own script inside: nothing is fetched."""
+    """Return a page of HTML that includes Plotly's script: nothing is fetched."""
     if not hasattr(figure, "to_html"):
         raise InputError("give a Plotly figure, as the functions of discan.plot return")
     body = figure.to_html(
@@ -94,19 +96,19 @@ def _page(figure: Any) -> str:
 
 
 def _png(text: str, scale: float) -> bytes:
-    """A picture of an SVG file."""
+    """Draw an SVG text as a PNG."""
     found = browser()
     if found is not None:
         return _by_browser(found, text, scale)
     try:
         import cairosvg  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except (ImportError, OSError):  # OSError: the package is there, the library cairo is not
+    except (ImportError, OSError):  # OSError: the library cairo is absent
         raise InputError(NO_PNG) from None
     return bytes(cairosvg.svg2png(bytestring=text.encode("utf-8"), scale=scale))
 
 
 def _by_browser(program: str, text: str, scale: float) -> bytes:
-    """Let a browser draw the SVG on a canvas, which has the size asked for on any screen."""
+    """Let a browser draw the SVG on a canvas, whose size does not depend on the screen."""
     source = base64.b64encode(text.encode("utf-8")).decode("ascii")
     with tempfile.TemporaryDirectory(prefix="discan-") as folder:
         file = Path(folder, "figure.html")
@@ -121,7 +123,7 @@ def _by_browser(program: str, text: str, scale: float) -> bytes:
             command.insert(1, "--no-sandbox")  # Chrome refuses root otherwise
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=PATIENCE, check=False,
+                command, capture_output=True, text=True, timeout=TIMEOUT, check=False,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Heat map: what each component says, group by group or word by word."""
+"""Heat map: probabilities of answers, or shares of words, by component."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from discan.errors import InputError, shown
+from discan.errors import InputError
 from discan.plot.inputs import Components, components_of
-from discan.plot.membership_squares import PERCENT_BAR
-from discan.plot.theme import SHADES, TITLE_HEIGHT, axis, figure, label, text_width
+from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, label, text_width
 from discan.typing import Array
 from discan.validation import whole
 
@@ -32,20 +31,21 @@ def heatmap(
     title: str | None = None,
     subtitle: str | None = None,
 ) -> Any:
-    """Draw a row for each word or answer and a column for each component.
+    """Draw one row per word or answer and one column per component.
 
     With groups (votes, answers, loci) a cell is the probability of the answer in the component,
-    inside its group; of a group of two answers only the first is shown, for the other is the rest.
-    Without groups (text) the rows are the first words of each component, and a cell is the part
-    of the word's tokens that belong to the component.
+    within its group. If a group has two answers, only the first is shown: the two sum to 1.
+    Without groups (text) the rows are the likeliest words of each component, and a cell is the
+    part of the word's tokens that belongs to the component.
 
     Parameters
     ----------
-    source : fitted estimator or (K, J) array
+    source : fit, fitted estimator or (K, J) array
     group : name or number of a group, or a list of them, optional
         Groups to show; by default the ``n_groups`` in which components differ most.
     n_groups, n_words : int
-        Groups at most, and words at most: of each component without groups, of each group with.
+        Largest number of groups; largest number of words per group, or per component if there are
+        no groups.
     words, groups, components, sizes : optional
         For arrays: (J,) names of the words, (J,) group of each word, (K,) names of the components,
         (K,) share of all tokens of each component.
@@ -63,13 +63,8 @@ def heatmap(
     """
     n_groups, n_words = whole("n_groups", n_groups, 1), whole("n_words", n_words, 1)
     found = components_of(source, components, sizes, words, groups)
-    grouped = found.layout.n_groups > 1 or (groups is not None and not hasattr(source, "fit"))
-    if grouped:
-        chosen = (
-            distinctive_groups(found)[:n_groups].tolist()
-            if group is None
-            else _chosen(found, group)
-        )
+    if found.layout.n_groups > 1 or groups is not None:
+        chosen = _chosen(found, group, n_groups)
         rows, names = _answers(found, chosen, n_words)
         values = found.loadings[:, rows].T
         n_all = found.layout.n_groups
@@ -82,7 +77,7 @@ def heatmap(
         bar = "probability"
     else:
         if group is not None:
-            raise InputError(f"group={shown(group)}, but the words are not in groups")
+            raise InputError("{}, but the words are not in groups", argument="group", value=group)
         rows = _first_words(found, n_words)
         names = [found.word(j) for j in rows]
         joint = found.loadings[:, rows] * found.sizes[:, None]
@@ -97,10 +92,10 @@ def heatmap(
 
 
 def distinctive_groups(components: Components) -> Array:
-    """Groups by the divergence of components inside them, the largest first, (G,).
+    """Sort groups by the divergence of components within them, the largest first, (G,).
 
     The measure is the Jensen-Shannon divergence weighted by size: the information, in nats, that
-    an answer gives on the component it comes from.
+    an answer gives about its component.
     """
     loadings, sizes = components.loadings, components.sizes
     overall = components.overall
@@ -111,8 +106,10 @@ def distinctive_groups(components: Components) -> Array:
     return np.argsort(-by_group, kind="stable")
 
 
-def _chosen(components: Components, group: Any) -> list[int]:
-    """Numbers of the groups asked for."""
+def _chosen(components: Components, group: Any, most: int) -> list[int]:
+    """Return the numbers of the requested groups; by default those in which components differ."""
+    if group is None:
+        return [int(g) for g in distinctive_groups(components)[:most]]
     asked = [group] if isinstance(group, (str, int, np.integer)) else list(group)
     names = components.layout.group_names or ()
     numbers = []
@@ -123,18 +120,18 @@ def _chosen(components: Components, group: Any) -> list[int]:
             numbers.append(int(each))
         else:
             raise InputError(
-                f"group={shown(each)} is not known; give its name, or a number from 0 to "
-                f"{components.layout.n_groups - 1}"
-            )
+                "{} is not known", argument="group", value=each,
+                remedy=f"give its name, or a number from 0 to {components.layout.n_groups - 1}",
+            )  # fmt: skip
     if not numbers:
-        raise InputError("group is an empty list; name at least one group")
+        raise InputError("group is an empty list", remedy="name at least one group")
     return numbers
 
 
 def _answers(
     components: Components, chosen: Sequence[int], n_words: int
 ) -> tuple[list[int], list[str]]:
-    """Words to show and what to call them, group by group."""
+    """Return the words to show and their labels, group by group."""
     rows: list[int] = []
     names: list[str] = []
     for g in chosen:
@@ -151,7 +148,7 @@ def _answers(
 
 
 def _answer(components: Components, j: int, g: int) -> str:
-    """`question: answer`, whether or not the word's own name has the question in front."""
+    """Return "question: answer", whether or not the word's name begins with the question."""
     word, group = components.word(j), components.group(g)
     for mark in (": ", "=", ":"):
         title, found, answer = word.rpartition(mark)
@@ -161,12 +158,12 @@ def _answer(components: Components, j: int, g: int) -> str:
 
 
 def _joined(group: str, answer: str, longest: int = 56) -> str:
-    room = max(12, longest - len(answer) - 2)
-    return f"{group if len(group) <= room else group[: room - 1].rstrip() + '…'}: {answer}"
+    most = max(12, longest - len(answer) - 2)
+    return f"{group if len(group) <= most else group[: most - 1].rstrip() + '…'}: {answer}"
 
 
 def _first_words(components: Components, n_words: int) -> list[int]:
-    """The likeliest words of each component, each once, under the component it is most part of."""
+    """Return the likeliest words of each component, each once, sorted by their main component."""
     joint = components.loadings * components.sizes[:, None]
     first = {
         int(j)
@@ -185,13 +182,11 @@ def _draw(
     n_rows, n_components = values.shape
     keys = [label(name, 24) for name in components.names]
     short = [label(name, 60) for name in names]
-    cell = int(min(64, max(16, 640 // n_components)))
-    tall = 18
+    cell, tall = int(min(64, max(16, 640 // n_components))), 18
     level = all(text_width(key, 12) < cell - 4 for key in keys)
     above = TITLE_HEIGHT + (34 if level else 20 + int(max(text_width(key, 12) for key in keys)))
     left = 20 + int(max(text_width(name, 12) for name in short))
     right = max(112, int(text_width(subtitle, 13)) + 24 - left - cell * n_components)
-    stops = [[n / (len(SHADES) - 1), shade] for n, shade in enumerate(SHADES)]
     described = [
         [
             f"{label(name)}<br>{key}: {value:.1%}"
@@ -200,11 +195,6 @@ def _draw(
         ]
         for j, name, row in zip(rows, names, values, strict=True)
     ]
-    trace = {
-        "type": "heatmap", "z": values, "zmin": 0, "zmax": 1, "colorscale": stops, "xgap": 1,
-        "ygap": 1, "hovertext": described, "hoverinfo": "text",
-        "colorbar": {**PERCENT_BAR, "title": {**PERCENT_BAR["title"], "text": f"{bar}<br>&nbsp;"}},
-    }  # fmt: skip
     layout = {
         "width": left + cell * n_components + right,
         "height": above + max(tall * n_rows, 150) + 16,
@@ -218,6 +208,6 @@ def _draw(
         ),
     }  # fmt: skip
     return figure(
-        [trace], layout, title=title, subtitle=subtitle,
+        [cells(values, described, bar)], layout, title=title, subtitle=subtitle,
         description=f"Heat map of {n_rows} rows by {n_components} components. {subtitle}.",
     )  # fmt: skip

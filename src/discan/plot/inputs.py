@@ -1,33 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check what figures are made of: fitted estimators, or anyone's arrays."""
+"""Read what a figure shows from a fit, a fitted estimator, a data frame or an array."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from discan.data.corpus import Layout
-from discan.errors import InputError, shown
+from discan.errors import InputError
+from discan.fitting.result import Fit
 from discan.typing import Array
 
-__all__ = ["Components", "Documents", "components_of", "documents_of", "is_estimator", "labels"]
+__all__ = [
+    "Components", "Documents", "components_of", "documents_of", "fit_of", "is_estimator", "labels",
+    "numbered",
+]  # fmt: skip
+
+MOST = 1000  # documents that can have a mark each
 
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Shares of documents: (I, K) rows that sum to 1, (I,) names or None, (K,) names."""
+    """Shares of components in documents, (I, K), rows sum to 1; names of both."""
 
     shares: Array
-    names: list[str] | None
+    names: list[str]
     components: list[str]
+
+    def at_most(self, marks: str) -> Documents:
+        """Return these documents; refuse more than can have a mark each."""
+        if len(self.names) > MOST:
+            raise InputError(
+                f"{len(self.names):,} documents are too many for {marks} (at most {MOST:,})",
+                remedy="use plot.structure, or give some of the rows",
+            )
+        return self
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Distributions over words, (K, J), their names, their sizes (K,) that sum to 1, the words."""
+    """Distributions over words, (K, J); names; sizes (K,) that sum to 1; layout of the words."""
 
     loadings: Array
     names: list[str]
@@ -49,24 +64,39 @@ class Components:
         names = self.layout.group_names
         return names[g] if names is not None else f"group {g}"
 
+    def likeliest(self, k: int, n: int) -> list[str]:
+        """Names of the n likeliest words of a component."""
+        return [self.word(int(j)) for j in np.argsort(-self.loadings[k], kind="stable")[:n]]
+
+
+def fit_of(source: Any) -> Fit | None:
+    """Return a fit as it is, or the fit of a fitted estimator of ours; None for anything else.
+
+    All that figures read from estimators of ours goes through this function.
+    """
+    fit = getattr(source, "fit_", source)
+    return fit if isinstance(fit, Fit) else None
+
 
 def is_estimator(source: Any) -> bool:
-    """Whether this is one of our estimators, fitted or not."""
+    """Whether this is an estimator, ours or another library's, fitted or not."""
     return hasattr(source, "get_feature_names_out") and hasattr(source, "fit")
 
 
-def documents_of(source: Any, names: Any, components: Any) -> Documents:
-    """Take shares from a fitted estimator, a data frame or an array."""
-    if is_estimator(source):
-        shares = getattr(source, "proportions_", None)
+def documents_of(
+    source: Any, names: Any, components: Any, kind: str = "document"
+) -> Documents:  # fmt: skip
+    """Read the shares of documents; ``kind`` names documents that have no names."""
+    fit = fit_of(source)
+    if fit is not None or is_estimator(source):
+        shares = getattr(fit, "proportions", None)
         if shares is None:
             raise InputError(
-                "the estimator has no training documents; fit it, or give the array that "
-                "transform returns"
+                "the estimator has no training documents",
+                remedy="fit it, or give the array that transform returns",
             )
-        names = getattr(source, "document_names_", None) if names is None else names
-        if components is None:
-            components = _estimator_names(source)
+        names = fit.document_names if names is None else names  # type: ignore[union-attr]
+        components = _names_with_words(source) if components is None else components
     else:
         if hasattr(source, "columns") and hasattr(source, "index"):  # pandas
             names = list(source.index) if names is None else names
@@ -77,51 +107,43 @@ def documents_of(source: Any, names: Any, components: Any) -> Documents:
             raise InputError(f"row {int(np.argmin(totals > 0))} of proportions is all zero")
         shares = shares / totals[:, None]
     n_documents, n_components = shares.shape
-    listed = None if names is None else labels("names", names, n_documents, "documents")
-    if components is None:
-        components = [f"component {k}" for k in range(n_components)]
     return Documents(
-        shares, listed, labels("components", components, n_components, "components")
-    )  # fmt: skip
+        shares,
+        labels("names", names, n_documents, "documents", kind),
+        labels("components", components, n_components, "components", "component"),
+    )
 
 
 def components_of(source: Any, names: Any, sizes: Any, words: Any, groups: Any) -> Components:
-    """Take components from a fitted estimator, or from a (K, J) array and what is given with it."""
-    if is_estimator(source):
-        if not hasattr(source, "components_"):
-            raise InputError("the estimator is not fitted; call fit first")
-        if not hasattr(source, "_layout"):  # another library's
-            names = source.get_feature_names_out() if names is None else names
-            return components_of(source.components_, names, sizes, words, groups)
-        loadings, layout = source.components_, source._layout
-        counts = getattr(source, "component_counts_", None)
-        if sizes is None and counts is not None:
-            sizes = counts.sum(axis=0)
+    """Read components from a fit or an estimator, or from a (K, J) array and its description."""
+    fit = fit_of(source)
+    if is_estimator(source) and names is None and hasattr(source, "components_"):
+        names = source.get_feature_names_out()
+    if fit is not None:
         if groups is not None:
-            raise InputError("an estimator knows its groups; leave groups out")
-        names = source.get_feature_names_out() if names is None else names
+            raise InputError("an estimator knows its groups", remedy="leave groups out")
+        loadings, layout = fit.components, fit.layout
+        counts = getattr(fit, "component_counts", None)
+        sizes = counts.sum(axis=0) if sizes is None and counts is not None else sizes
         if layout.word_names is None and words is None:
             words = getattr(source, "feature_names_in_", None)
+    elif is_estimator(source):  # another library's
+        if not hasattr(source, "components_"):
+            raise InputError("the estimator is not fitted", remedy="call fit first")
+        return components_of(source.components_, names, sizes, words, groups)
     else:
-        loadings = _matrix("components", source, "(components, words)")
-        layout = _layout_of(loadings.shape[1], groups)
-        within = layout.group_sums(loadings.T).T  # (K, G)
-        if not (within > 0).all():
-            k = int(np.argmin((within > 0).all(axis=1)))
-            raise InputError(f"component {k} is all zero inside a group")
-        loadings = loadings / within[:, layout.group_of_word]
+        loadings, layout = _normalised(_matrix("components", source, "(components, words)"), groups)
     n_components, n_words = loadings.shape
     if words is not None:
-        listed = tuple(labels("words", words, n_words, "words"))
-        layout = Layout(n_words, layout.group_of_word, layout.n_groups, listed, layout.group_names)
-    if names is None:
-        names = [f"component {k}" for k in range(n_components)]
-    names = labels("names", names, n_components, "components")
+        layout = replace(layout, word_names=tuple(labels("words", words, n_words, "words")))
+    names = labels("names", names, n_components, "components", "component")
     return Components(loadings, names, _sizes(sizes, n_components), layout)
 
 
-def labels(name: str, values: Any, size: int, kind: str) -> list[str]:
-    """Take one label for each thing of a kind."""
+def labels(name: str, values: Any, size: int, kind: str, default: str = "") -> list[str]:
+    """Check that there is one label for each thing of a kind; None gives "<default> 0", ..."""
+    if values is None and default:
+        return [f"{default} {n}" for n in range(size)]
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str) else []
     if np.ndim(values) != 1 or len(values) != size:
@@ -129,23 +151,57 @@ def labels(name: str, values: Any, size: int, kind: str) -> list[str]:
     return [str(value) for value in values]
 
 
+def numbered(given: Sequence[str]) -> tuple[list[str], Array]:
+    """Return the distinct labels in the order of first appearance, and the number of each label."""
+    distinct = list(dict.fromkeys(given))
+    number = {label: n for n, label in enumerate(distinct)}
+    return distinct, np.array([number[label] for label in given], dtype=np.int32)
+
+
+# ---- details ----
+
+
+def _names_with_words(source: Any) -> list[str]:
+    """Names of the components of a fit, with their likeliest words unless words are in groups."""
+    found = components_of(source, None, None, None, None)
+    if found.layout.n_groups > 1 or found.layout.word_names is None:
+        return found.names
+    return [f"{name}: {', '.join(found.likeliest(k, 3))}" for k, name in enumerate(found.names)]
+
+
 def _matrix(name: str, value: Any, shape: str) -> Array:
-    """Take a matrix of finite, non-negative numbers, at least 1 x 1."""
+    """Check that this is a matrix of finite numbers, at least 0, and at least 1 x 1."""
     try:
         matrix = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name}={shown(value)}; give a fitted estimator, or numbers of shape {shape}"
-        ) from None
+            "{}", argument=name, value=value,
+            remedy=f"give a fitted estimator, or numbers of shape {shape}",
+        ) from None  # fmt: skip
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"{name} has shape {matrix.shape}; expected {shape}")
-    if not (np.isfinite(matrix) & (matrix >= 0)).all():
-        row, column = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0]
+    bad = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
+    if len(bad):
+        row, column = bad[0]
         raise InputError(
             f"{name}[{row}, {column}] = {matrix[row, column]:g}; numbers must be finite and not "
             "negative"
         )
     return matrix
+
+
+def _normalised(loadings: Array, groups: Any) -> tuple[Array, Layout]:
+    """Divide the loadings of each component by their sum inside each group."""
+    n_words = loadings.shape[1]
+    layout = Layout(n_words, np.zeros(n_words, dtype=np.int32), 1)
+    if groups is not None:
+        names, of_word = numbered(labels("groups", groups, n_words, "words"))
+        layout = Layout(n_words, of_word, len(names), group_names=tuple(names))
+    within = layout.group_sums(loadings.T).T  # (K, G)
+    if not (within > 0).all():
+        k = int(np.argmin((within > 0).all(axis=1)))
+        raise InputError(f"component {k} is all zero inside a group")
+    return loadings / within[:, layout.group_of_word], layout
 
 
 def _sizes(sizes: Any, n_components: int) -> Array:
@@ -157,23 +213,3 @@ def _sizes(sizes: Any, n_components: int) -> Array:
     if not values.sum() > 0:
         raise InputError("sizes are all zero")
     return np.asarray(values / values.sum())
-
-
-def _layout_of(n_words: int, groups: Any) -> Layout:
-    if groups is None:
-        return Layout(n_words, np.zeros(n_words, dtype=np.int32), 1)
-    given = labels("groups", groups, n_words, "words")
-    order = list(dict.fromkeys(given))
-    number = {group: g for g, group in enumerate(order)}
-    of_word = np.array([number[group] for group in given], dtype=np.int32)
-    return Layout(n_words, of_word, len(order), group_names=tuple(order))
-
-
-def _estimator_names(estimator: Any) -> list[str]:
-    """Names of an estimator's components, with their first words where those are short."""
-    names = [str(name) for name in estimator.get_feature_names_out()]
-    found = components_of(estimator, None, None, None, None)
-    if found.layout.n_groups > 1 or found.layout.word_names is None:
-        return names
-    first = [[found.word(j) for j in np.argsort(-row, kind="stable")[:3]] for row in found.loadings]
-    return [f"{name}: {', '.join(words)}" for name, words in zip(names, first, strict=True)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Put documents in an order that can be read."""
+"""Sort documents for a figure."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from discan.errors import InputError, shown
+from discan.errors import InputError
 from discan.typing import Array
 
 __all__ = ["by_main_component", "main_components", "ordered"]
 
 
 def ordered(shares: Array, order: Any) -> Array:
-    """Documents in the order asked for: as they come (None), "similar", or by (I,) numbers."""
+    """Return the order of documents: unchanged (None), "similar", or by (I,) numbers."""
     if order is None:
         return np.arange(len(shares))
     if isinstance(order, str):
         if order != "similar":
-            raise InputError(f"order={shown(order)}; use 'similar', or a number for each document")
+            raise InputError(
+                "{}", argument="order", value=order,
+                remedy="use 'similar', or one number per document",
+            )  # fmt: skip
         main = main_components(shares)
         at = by_main_component(shares, main)
         largest_first = np.argsort(np.argsort(-shares.sum(axis=0), kind="stable"))
@@ -34,12 +37,14 @@ def ordered(shares: Array, order: Any) -> Array:
 
 
 def main_components(shares: Array) -> Array:
-    """Largest component of each document, (I,)."""
+    """Return the largest component of each document, (I,)."""
     return np.asarray(shares.argmax(axis=1))
 
 
 def by_main_component(shares: Array, group: Array) -> Array:
-    """Order that falls by the main component of the document's group, next one to break ties.
+    """Sort by the share of the main component of the document's group, the largest first.
+
+    The next component of the group decides between equal shares.
 
     Parameters
     ----------

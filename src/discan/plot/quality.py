@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quality against the number of components: the best, and the smallest that is as good."""
+"""Quality against the number of components: the best, and the smallest that is nearly as good."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.plot.theme import GREY, TITLE_HEIGHT, axis, colours, figure, label, number_ticks, span
+from discan.plot.theme import colours, figure, label, legend, line_chart, number_axis, rule, span
 from discan.typing import Array
 
 __all__ = ["quality"]
@@ -24,20 +24,20 @@ def quality(
     table: Any,
     *,
     higher_is_better: bool = True,
-    measure: str = "held-out log-likelihood, nats a token",
+    measure: str = "held-out log-likelihood, nats per token",
     title: str = "Quality against the number of components",
     subtitle: str | None = None,
 ) -> Any:
-    """Draw held-out scores against K, with the best K and the one-standard-error choice marked.
+    """Draw held-out scores against K; mark the best K and the one-standard-error choice.
 
-    The latter is the smallest K whose mean is within one standard error of the best: no more
-    components than the data ask for.
+    The one-standard-error choice is the smallest K whose mean is within one standard error of the
+    best mean.
 
     Parameters
     ----------
     table : mapping, data frame or ``cv_results_``
-        K -> one score or several (folds, seeds); or a pandas frame with K as index and a column
-        for each repeat; or ``GridSearchCV(...).cv_results_`` where ``n_components`` was varied.
+        K -> one score or several (folds, seeds); or a pandas frame with K as index and one column
+        per repeat; or ``GridSearchCV(...).cv_results_`` where ``n_components`` was varied.
     higher_is_better : bool
         False for perplexities.
     measure : str
@@ -108,38 +108,35 @@ def quality(
         for at, colour, text in marks
     ]  # fmt: skip
     filled = np.nan_to_num(errors)
-    low_x, high_x = span([sizes], 0.05)
-    low_y, high_y = span([np.concatenate(repeats), means - filled, means + filled], 0.08)
-    margin = {"l": 84, "r": 330, "t": TITLE_HEIGHT + 16, "b": 56}
+    across = {"title": "number of components", "range": span([sizes], 0.05),
+              "tickvals": sizes, "ticktext": _tick_labels(sizes)}  # fmt: skip
+    drawn = [np.concatenate(repeats), means - filled, means + filled]
+    up = number_axis(label(measure), drawn, 0.08)
     layout = {
-        "width": 640 + margin["r"], "height": 440, "margin": margin, "showlegend": True,
-        "legend": {"font": {"size": 12}, "x": 1.01, "y": 1},
-        "xaxis": axis("number of components", range=[low_x, high_x], showline=True, anchor="y",
-                      tickvals=sizes, ticktext=[str(k) for k in _spread(sizes)]),
-        "yaxis": axis(label(measure), range=[low_y, high_y], showgrid=True, anchor="x",
-                      **number_ticks(low_y, high_y)),
-        "shapes": [] if chosen is None else [_limit(means[best] - sign * errors[best])],
-    }  # fmt: skip
+        **line_chart(across, up, width=640, left=84, right=330),
+        **legend(),
+        "shapes": [] if chosen is None else [rule(y=means[best] - sign * errors[best])],
+    }
     told = f"{'Higher' if higher_is_better else 'Lower'} is better"
     if chosen is not None:
         side = "below" if higher_is_better else "above"
         told += f"; bars are standard errors of the mean, the dotted line is one {side} the best"
-    drawn = figure(
+    result = figure(
         traces, layout, title=title,
         subtitle=subtitle or told,
         description=f"Held-out quality for {len(sizes)} numbers of components, from {sizes[0]} to "
         f"{sizes[-1]}. " + ", ".join(text for _, _, text in marks) + ".",
     )  # fmt: skip
-    drawn.layout.meta = {
-        **drawn.layout.meta,
+    result.layout.meta = {
+        **result.layout.meta,
         "best": int(sizes[best]),
         "one_standard_error": None if chosen is None else int(sizes[chosen]),
     }
-    return drawn
+    return result
 
 
 def _scores(table: Any) -> dict[int, Array]:
-    """Scores by number of components."""
+    """Return the scores by number of components."""
     if isinstance(table, Mapping) and any(str(key).startswith("split") for key in table):
         return _grid_search(table)
     if hasattr(table, "index") and hasattr(table, "to_numpy") and not isinstance(table, Mapping):
@@ -148,7 +145,7 @@ def _scores(table: Any) -> dict[int, Array]:
         for k, row in zip(sizes, values.reshape(len(values), -1), strict=True):
             table.setdefault(k, []).extend(row)
     if not isinstance(table, Mapping) or not table:
-        raise InputError(f"no scores to draw; {_WANTED}")
+        raise InputError("no scores to draw", remedy=_WANTED)
     result = {}
     for key, values in table.items():
         k = _components(key)
@@ -157,7 +154,7 @@ def _scores(table: Any) -> dict[int, Array]:
         except (TypeError, ValueError):
             row = np.empty((0, 0))
         if row.ndim != 1 or not len(row) or not np.isfinite(row).all():
-            raise InputError(f"the scores of K={k} must be finite numbers; {_WANTED}")
+            raise InputError(f"the scores of K={k} must be finite numbers", remedy=_WANTED)
         result[k] = row
     return result
 
@@ -167,11 +164,13 @@ def _grid_search(results: Mapping[str, Any]) -> dict[int, Array]:
     splits = [name for name in results if str(name).startswith("split")
               and str(name).endswith("_test_score")]  # fmt: skip
     if key is None or not splits:
-        raise InputError(f"the grid search did not vary n_components; {_WANTED}")
+        raise InputError("the grid search did not vary n_components", remedy=_WANTED)
     values = np.stack([np.asarray(results[name], dtype=np.float64) for name in splits], axis=1)
     sizes = [_components(k) for k in results[key]]
     if len(set(sizes)) < len(sizes):
-        raise InputError("the grid varied more than n_components; give one score list for each K")
+        raise InputError(
+            "the grid varied more than n_components", remedy="give one list of scores per K"
+        )
     return _scores(dict(zip(sizes, values, strict=True)))
 
 
@@ -181,24 +180,18 @@ def _components(key: Any) -> int:
     except (TypeError, ValueError):
         k = 0
     if k < 1 or k != float(key):
-        raise InputError(f"K={key!r} is not a number of components; {_WANTED}")
+        raise InputError(
+            "{} is not a number of components", argument="K", value=key, remedy=_WANTED
+        )
     return k
 
 
-def _limit(height: float) -> dict[str, Any]:
-    """A dotted line one standard error from the best."""
-    return {
-        "type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": height,
-        "y1": height, "line": {"color": GREY, "width": 1, "dash": "dot"}, "layer": "below",
-    }  # fmt: skip
-
-
-def _spread(sizes: Array) -> list[str]:
-    """Labels of ticks, those left out that would stand on their neighbour."""
-    span = max(float(sizes[-1] - sizes[0]), 1.0)
+def _tick_labels(sizes: Array) -> list[str]:
+    """Return the labels of ticks, "" where a label would cover its neighbour."""
+    length = max(float(sizes[-1] - sizes[0]), 1.0)
     result, last = [], -np.inf
     for k in sizes:
-        clear = (k - last) / span > 0.03
+        clear = (k - last) / length > 0.03
         result.append(str(k) if clear else "")
         last = k if clear else last
     return result

@@ -7,21 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import documents_of, labels
-from discan.plot.membership import PERCENT
+from discan.plot.inputs import documents_of, labels, numbered
 from discan.plot.order import by_main_component, main_components
-from discan.plot.theme import (
-    TITLE_HEIGHT,
-    axis,
-    colours,
-    figure,
-    label,
-    legend_width,
-    text_width,
-)
+from discan.plot.theme import colours, figure, label, rule, share_chart, text_width
 from discan.typing import Array
 
 __all__ = ["structure"]
+
+WIDTH = 1000  # pixels of all individuals
 
 
 def structure(
@@ -34,21 +27,20 @@ def structure(
     title: str = "Structure",
     subtitle: str | None = None,
 ) -> Any:
-    """Draw the shares of every individual side by side, group after group.
+    """Draw the shares of all individuals side by side, group after group.
 
-    One area for each component, whatever the number of individuals, so that many thousands are
-    drawn quickly.
+    The figure has one area per component, so that many thousands of individuals are drawn quickly.
 
     Parameters
     ----------
-    source : fitted estimator, data frame or (I, K) array
+    source : fit, fitted estimator, data frame or (I, K) array
         Rows are divided by their sums.
     groups : (I,) labels, optional
-        Population of each individual; groups come in the order in which they first appear. By
-        default individuals are grouped by their largest component, the largest first.
+        Population of each individual; groups stand in the order of first appearance. By default
+        individuals are grouped by their largest component, the largest first.
     sort : bool
-        Inside a group, from the largest share of the group's main component to the smallest;
-        otherwise as they come.
+        Sort each group by the share of its main component, the largest first; otherwise
+        individuals keep their order.
     names, components : (I,) and (K,) labels, optional
     title, subtitle : str, optional
 
@@ -62,14 +54,13 @@ def structure(
     >>> list(figure.layout.xaxis.ticktext)
     ['A', 'B']
     """
-    documents = documents_of(source, names, components)
+    documents = documents_of(source, names, components, "individual")
     shares = documents.shares
     n_documents, n_components = shares.shape
     titles, group = _groups(shares, groups)
     at = by_main_component(shares, group) if sort else np.arange(n_documents)
     at = at[np.argsort(group[at], kind="stable")]
     shares, group = shares[at], group[at]
-    listed = documents.names or [f"individual {i}" for i in range(n_documents)]
     keys = [label(name, 40) for name in documents.components]
 
     tops = np.cumsum(shares, axis=1)
@@ -83,48 +74,33 @@ def structure(
         }
         for k, (key, colour) in enumerate(zip(keys, colours(n_components), strict=True))
     ]  # fmt: skip
-    # what the pointer finds; the areas themselves know nothing of individuals
+    # invisible marks that show text under the pointer; an area has no text per individual
     traces.append(
         {
             "type": "scatter", "mode": "markers", "opacity": 0, "showlegend": False,
             "x": np.arange(n_documents) + 0.5, "y": np.full(n_documents, 0.5),
             "hoverinfo": "text",
             "hovertext": [
-                _described(label(listed[i]), titles[g], keys, row)
+                _described(documents.names[i], titles[g], keys, row)
                 for i, g, row in zip(at, group, shares, strict=True)
             ],
         }
     )  # fmt: skip
 
     edges = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(titles)))))
-    right = legend_width(keys)
-    plot_width = 1000
     short = [label(name, 24) for name in titles]
-    pixels = np.diff(edges) * plot_width / n_documents
+    pixels = np.diff(edges) * WIDTH / n_documents
     flat = all(text_width(t, 12) < p for t, p in zip(short, pixels, strict=True))
     below = 34 if flat else 16 + int(max(text_width(t, 12) for t in short))
-    plot_height = max(240, 19 * n_components)
-    margin = {"l": 60, "r": right, "t": TITLE_HEIGHT + 12, "b": below}
+    across = {"range": [0, n_documents], "tickvals": (edges[1:] + edges[:-1]) / 2,
+              "ticktext": short, "tickangle": 0 if flat else -90}  # fmt: skip
+    pen: dict[str, Any] = {"color": "#111111", "width": 1.5, "dash": "solid"}
+    inner = map(int, edges[1:-1]) if groups is not None else ()
     layout = {
-        "width": plot_width + 60 + right,
-        "height": plot_height + margin["t"] + below,
-        "margin": margin,
-        "showlegend": True,
+        **share_chart(keys, across, width=WIDTH + 60, height=240, below=below, grid=False),
         "hovermode": "x",
-        "legend": {"traceorder": "reversed", "font": {"size": 12}, "x": 1.01, "y": 1},
-        "xaxis": axis(
-            range=[0, n_documents], tickvals=(edges[1:] + edges[:-1]) / 2, ticktext=short,
-            tickangle=0 if flat else -90, anchor="y",
-        ),
-        "yaxis": axis(range=[0, 1], anchor="x", **PERCENT),
-        "shapes": [
-            {
-                "type": "line", "xref": "x", "yref": "paper", "x0": edge, "x1": edge, "y0": -0.03,
-                "y1": 1, "line": {"color": "#111111", "width": 1.5},
-            }
-            for edge in map(int, edges[1:-1])
-        ] if groups is not None else [],
-    }  # fmt: skip
+        "shapes": [rule(x=edge, foot=-0.03, layer="above", **pen) for edge in inner],
+    }
     kind = "" if groups is None else f" in {len(titles)} groups"
     return figure(
         traces, layout, title=title,
@@ -137,21 +113,18 @@ def structure(
 
 
 def _groups(shares: Array, groups: Any) -> tuple[list[str], Array]:
-    """Titles of the groups, and the number of each individual's group."""
-    if groups is None:
-        main = main_components(shares)
-        largest_first = np.argsort(-shares.sum(axis=0), kind="stable")
-        used = [int(k) for k in largest_first if (main == k).any()]
-        number = {k: g for g, k in enumerate(used)}
-        return [""] * len(used), np.array([number[int(k)] for k in main])
-    given = labels("groups", groups, len(shares), "individuals")
-    titles = list(dict.fromkeys(given))
-    place = {name: g for g, name in enumerate(titles)}
-    return titles, np.array([place[name] for name in given])
+    """Return the titles of the groups, and the number of each individual's group."""
+    if groups is not None:
+        return numbered(labels("groups", groups, len(shares), "individuals"))
+    main = main_components(shares)
+    largest_first = np.argsort(-shares.sum(axis=0), kind="stable")
+    used = [int(k) for k in largest_first if (main == k).any()]
+    number = {k: g for g, k in enumerate(used)}
+    return [""] * len(used), np.array([number[int(k)] for k in main])
 
 
 def _area(bottom: Array, top: Array) -> dict[str, Array]:
-    """Outline of an area in steps of width 1: along the top, and back along the bottom."""
+    """Return the outline of an area in steps of width 1: along the top, back along the bottom."""
     edges = np.arange(len(top) + 1)
     x = np.repeat(edges, 2)[1:-1]
     upper, lower = np.repeat(top, 2), np.repeat(bottom, 2)
@@ -162,6 +135,6 @@ def _area(bottom: Array, top: Array) -> dict[str, Array]:
 
 
 def _described(name: str, group: str, keys: list[str], row: Array) -> str:
-    head = f"{name}, {label(group)}" if group else name
+    head = f"{label(name)}, {label(group)}" if group else label(name)
     largest = [k for k in np.argsort(-row, kind="stable")[:6] if row[k] >= 0.005]
     return "<br>".join([head, *(f"{keys[k]}: {row[k]:.1%}" for k in largest)])

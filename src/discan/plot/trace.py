@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trace: how the objective rose, and where draws were taken."""
+"""Trace: the objective of a fit by cycle, and the cycles that gave draws."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.fitting.result import Trace
-from discan.plot.inputs import is_estimator, labels
+from discan.fitting.trace import Trace
+from discan.plot.inputs import fit_of, is_estimator, labels
 from discan.plot.theme import (
     GREY,
-    TITLE_HEIGHT,
-    axis,
     colours,
     figure,
     label,
+    legend,
     legend_width,
-    number_ticks,
-    span,
+    line_chart,
+    number_axis,
+    rule,
 )
 from discan.typing import Array
 from discan.validation import one_of, whole
@@ -36,17 +36,17 @@ def trace(
     title: str = "Objective of the fit",
     subtitle: str | None = None,
 ) -> Any:
-    """Draw the objective against cycles or seconds, with the cycles marked that gave draws.
+    """Draw the objective against cycles or seconds; mark the cycles that gave draws.
 
     Parameters
     ----------
-    source : fitted estimator, Trace, (cycles,) array, or a list of them
-        Several are drawn in one figure, a line each.
+    source : fit, fitted estimator, Trace, (cycles,) array, or a list of them
+        A list is drawn as one line per member.
     against : {"cycle", "seconds"}
     skip : int
-        Cycles at the beginning to leave out, where the climb hides the rest.
+        Number of first cycles to leave out: a steep beginning hides later changes.
     names : labels, optional
-        A name for each line.
+        One name per line.
     title, subtitle : str, optional
 
     Returns
@@ -64,10 +64,11 @@ def trace(
     lines = [_line(each, against) for each in sources]
     for x, _, _ in lines:
         if len(x) <= skip:
-            raise InputError(f"skip={skip} leaves nothing of {len(x)} cycles; use a smaller number")
-    if names is None:
-        names = [f"fit {n}" for n in range(len(lines))]
-    keys = [label(name, 40) for name in labels("names", names, len(lines), "fits")]
+            raise InputError(
+                f"{{}} leaves nothing of {len(x)} cycles", argument="skip", value=skip,
+                remedy="use a smaller number",
+            )  # fmt: skip
+    keys = [label(name, 40) for name in labels("names", names, len(lines), "fits", "fit")]
     lines = [(x[skip:], y[skip:], drawn[skip:]) for x, y, drawn in lines]
 
     several = len(lines) > 1
@@ -88,20 +89,14 @@ def trace(
                     "marker": {"color": colour, "size": 5, "line": {"width": 0}},
                 }
             )  # fmt: skip
-    low_x, high_x = span([x for x, _, _ in lines], 0.02)
-    low_y, high_y = span([y for _, y, _ in lines], 0.06)
-    margin = {
-        "l": 90, "r": legend_width(keys) if several else 24, "t": TITLE_HEIGHT + 16, "b": 56,
-    }  # fmt: skip
+    across = number_axis(against, [x for x, _, _ in lines], 0.02, 8)
+    up = number_axis("objective, nats", [y for _, y, _ in lines], 0.06)
     layout = {
-        "width": 760 + margin["r"], "height": 440, "margin": margin, "showlegend": several,
-        "legend": {"font": {"size": 12}, "x": 1.01, "y": 1},
-        "xaxis": axis(against, range=[low_x, high_x], showline=True, anchor="y",
-                      **number_ticks(low_x, high_x, 8)),
-        "yaxis": axis("objective, nats", range=[low_y, high_y], showgrid=True, anchor="x",
-                      **number_ticks(low_y, high_y)),
+        **line_chart(across, up, width=760, left=90, right=legend_width(keys) if several else 24),
+        **legend(),
+        "showlegend": several,
         **_first_draw(lines[0], several),
-    }  # fmt: skip
+    }
     any_draws = any(drawn.any() for _, _, drawn in lines)
     n_cycles = max(len(x) for x, _, _ in lines) + skip
     notes = [f"{n_cycles:,} cycles"]
@@ -117,34 +112,31 @@ def trace(
 
 
 def _several(source: Any) -> list[Any]:
-    """Make a list of sources: numbers are one line, anything else in a list is a line each."""
+    """Return a list of sources; a list of numbers is one source."""
     if isinstance(source, (list, tuple)):
         if not source:
-            raise InputError("nothing to draw: give a fitted estimator, or a list of them")
+            raise InputError("nothing to draw", remedy="give a fitted estimator, or a list of them")
         if not all(np.isscalar(value) for value in source):
             return list(source)
     return [source]
 
 
 def _line(source: Any, against: str) -> tuple[Array, Array, Array]:
-    """Abscissa, objective, and which cycles gave a draw."""
-    drawn = None
-    if is_estimator(source):
-        record = getattr(source, "trace_", None)
-        if record is None or not len(record):
-            raise InputError("the estimator has no trace; fit it first")
-        drawn = _drawn(source, len(record))
-    else:
-        record = source
+    """Return the abscissa, the objective, and which cycles gave a draw."""
+    fit = fit_of(source)
+    record = fit.trace if fit is not None else None if is_estimator(source) else source
+    if record is None or (isinstance(record, Trace) and not len(record)):
+        raise InputError("the estimator has no trace", remedy="fit it first")
     if isinstance(record, Trace):
-        y = record["objective"]
-        x = record["cycle"] if against == "cycle" else record["seconds"]
+        x, y = record[against], record["objective"]
+    elif against != "cycle":
+        raise InputError(
+            "numbers have no seconds", use={"against": "cycle"}, remedy="give an estimator"
+        )
     else:
-        if against != "cycle":
-            raise InputError("numbers have no seconds; use against='cycle', or give an estimator")
         y = _numbers_of(record)
         x = np.arange(1, len(y) + 1)
-    return x, y, np.zeros(len(y), dtype=bool) if drawn is None else drawn
+    return x, y, np.zeros(len(y), dtype=bool) if fit is None else _drawn(fit, len(y))
 
 
 def _numbers_of(record: Any) -> Array:
@@ -157,28 +149,23 @@ def _numbers_of(record: Any) -> Array:
     return y
 
 
-def _drawn(estimator: Any, n_cycles: int) -> Array:
-    """Cycles that a sampler averaged; none for other algorithms."""
-    plan = estimator.algorithm_.plan(estimator.max_iter)
-    cycles = np.arange(1, n_cycles + 1)
-    if not plan.thin:
+def _drawn(fit: Any, n_cycles: int) -> Array:
+    """Return which cycles a sampler averaged; none for other algorithms."""
+    burn_in, thin = fit.settings.get("burn_in", 0), fit.settings.get("thin", 0)
+    if not thin:
         return np.zeros(n_cycles, dtype=bool)
-    return np.asarray((cycles > plan.burn_in) & ((cycles - plan.burn_in) % plan.thin == 0))
+    after = np.arange(1, n_cycles + 1) - burn_in
+    return np.asarray((after > 0) & (after % thin == 0))
 
 
 def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, Any]:
-    """A thin line where draws begin, if all of one chain is shown."""
+    """Return a thin line at the first draw, if the figure shows one chain."""
     x, _, drawn = line
     if several or not drawn.any():
         return {}
     at = float(x[np.argmax(drawn)])
     return {
-        "shapes": [
-            {
-                "type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
-                "line": {"color": GREY, "width": 1, "dash": "dot"}, "layer": "below",
-            }
-        ],
+        "shapes": [rule(x=at)],
         "annotations": [
             {
                 "text": "draws begin", "showarrow": False, "xref": "x", "yref": "paper", "x": at,

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data and fits that the tests of figures share."""
+
+import numpy as np
+import pytest
+
+import discan
+from discan import InputError, plot
+
+
+@pytest.fixture(scope="session")
+def shares():
+    return np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.9, 0.1, 0.0]])
+
+
+@pytest.fixture(scope="session")
+def names():
+    return ["Ann", "Bob", "Cy & <b>Co</b>", "D\x1b[31m\u202e"]
+
+
+@pytest.fixture(scope="session")
+def words():
+    return ["apple", "pear", "plum", "boat", "ship", "sail"]
+
+
+@pytest.fixture(scope="session")
+def fruit():
+    counts = np.array([[5, 3, 2, 0, 0, 0], [0, 0, 0, 4, 4, 2], [1, 1, 1, 1, 1, 1]])
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="session")
+def texts(words, fruit):
+    """A fit to text by optimisation, names known."""
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(30, fruit[rng.integers(0, 2, 40)])
+    corpus = discan.Corpus(counts, document_names=[f"text {i}" for i in range(40)],
+                           word_names=words)  # fmt: skip
+    return discan.LDA(2, alpha=0.1, max_iter=30, random_state=0, progress=False).fit(corpus)
+
+
+@pytest.fixture(scope="session")
+def votes():
+    """A fit to votes by sampling: three votes of two answers, one of three."""
+    rng = np.random.default_rng(1)
+    left = rng.random(60) < 0.5
+    columns = []
+    for chance, other in ((1.0, 0.0), (0.5, 0.5), (0.05, 0.95)):
+        yea = rng.random(60) < np.where(left, chance, other)
+        columns += [yea, ~yea]
+    third = rng.integers(0, 3, 60)
+    columns += [third == answer for answer in range(3)]
+    corpus = discan.Corpus(
+        np.column_stack(columns).astype(int),
+        groups=[0, 0, 1, 1, 2, 2, 3, 3, 3],
+        word_names=[f"vote {g}: {a}" for g in range(3) for a in ("yea", "nay")] + list("abc"),
+        group_names=["vote 0", "vote 1", "vote 2", "question"],
+    )
+    sampler = discan.Collapsed(burn_in=10, n_draws=4, thin=2)
+    camps = np.array([[0.9, 0.1, 0.5, 0.5, 0.1, 0.9], [0.1, 0.9, 0.5, 0.5, 0.9, 0.1]])
+    start = np.hstack([camps, np.full((2, 3), 1 / 3)])  # a chain so short must begin well
+    return discan.MPCA(
+        2, algorithm=sampler, alpha=0.1, init=start, random_state=0, progress=False
+    ).fit(corpus)
+
+
+@pytest.fixture(scope="session")
+def figures(texts, votes, shares, names, words, fruit):
+    """One of every kind."""
+    return {
+        "membership": plot.membership(shares, names),
+        "squares": plot.membership_squares(shares, names, ["D", "R", "D", "R"], order=range(4)),
+        "structure": plot.structure(shares, ["a", "b", "a", "b"], names=names),
+        "heatmap of text": plot.heatmap(texts, n_words=2),
+        "heatmap of votes": plot.heatmap(votes),
+        "trace": plot.trace(votes),
+        "quality": plot.quality({2: [1.0, 1.1], 3: [2.0, 2.1], 4: [2.02, 2.11]}),
+        "map": plot.component_map(fruit, words=words, sizes=[1, 2, 1]),
+    }
+
+
+@pytest.fixture
+def refused():
+    """Check that a call is refused, with a message of one line."""
+
+    def check(call, message):
+        with pytest.raises(InputError, match=message) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+    return check

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trace: the objective by cycle, and the draws."""
+
+import numpy as np
+import pytest
+
+import discan
+from discan import plot
+
+
+def test_trace(votes, texts):
+    figure = plot.trace(votes)
+    line, draws = figure.data
+    np.testing.assert_array_equal(line.x, range(1, 19))
+    np.testing.assert_allclose(line.y, votes.trace_["objective"])
+    np.testing.assert_array_equal(draws.x, [12, 14, 16, 18])
+    assert figure.layout.shapes[0].x0 == 12
+    assert len(plot.trace(texts).data) == 1  # no draws
+    late = plot.trace(votes, against="seconds", skip=4)
+    np.testing.assert_allclose(late.data[0].x, votes.trace_["seconds"][4:])
+    both = plot.trace([votes, texts.trace_, [1.0, 2.0]], names=["a", "b", "c"])
+    assert [trace.name for trace in both.data if trace.mode == "lines"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plot.trace(discan.LDA(2)), "no trace"),
+        (lambda: plot.trace([]), "nothing to draw"),
+        (lambda: plot.trace([1.0, np.inf]), "finite numbers"),
+        (lambda: plot.trace([1.0], against="seconds"), "no seconds"),
+        (lambda: plot.trace([1.0], against="time"), "against='time'"),
+        (lambda: plot.trace([1.0, 2.0], skip=2), "leaves nothing"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused(call, message, refused):
+    refused(call, message)
