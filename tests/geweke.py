@@ -5,8 +5,8 @@ Simulator A draws hyperparameters, loadings, scores and counts from the prior, i
 Simulator B alternates one cycle of the package's own sampler, given the counts, with new counts
 given the parameters. If the sampler leaves the posterior invariant, both draw from the same joint
 distribution, whatever the data; if it does not, some statistic differs. The cycle is that of
-`Run.advance_one` on a run whose corpus, state and parameters are replaced each time. The test covers
-the loop, the algorithm, the model and the kernels together.
+`Run.advance_one` on a run whose corpus, state and parameters are replaced each time, so the test
+covers the loop, the algorithm, the model and the kernels together.
 
 Within simulator B the split of the counts over components is drawn twice for the same counts: with
 them, and by the sampler. Both have the same distribution, so the *difference* of any statistic has

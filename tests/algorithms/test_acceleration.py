@@ -52,13 +52,18 @@ def test_same_optimum_in_fewer_cycles(model, groups):
 def test_overshooting_is_made_good(monkeypatch, model, tau):
     if tau < 1.0 and not model.normalised:
         pytest.skip("tempering is for proportions")
-    monkeypatch.setattr(acceleration, "_stride", lambda *_: {"stride": 1000.0, "longest": 4000.0})
-    retreats = []
-    back = MaximumLikelihood.retreat
-    monkeypatch.setattr(MaximumLikelihood, "retreat", lambda *a: retreats.append(1) or back(*a))
+    monkeypatch.setattr(acceleration, "_stride", lambda *_: (1000.0, 4000.0))
+    repeats, update = [], acceleration.Accelerated.update
+
+    def watched(*arguments):
+        params = update(*arguments)
+        repeats.append(params.repeat)
+        return params
+
+    monkeypatch.setattr(acceleration.Accelerated, "update", watched)
     run = start(corpus(), model, MaximumLikelihood(tau=tau))
     run.advance(60)
-    assert retreats
+    assert any(repeats)
     rises(run)
 
 

@@ -132,6 +132,8 @@ def test_chain(kind, model, sampler, number):
     moments = [prepared.moments(c, rows) for c in chain.draws.component_counts]
     for name, ours, theirs in (("mean", "scores", "E_scores"), ("absent", "absent", "P_zero")):
         draws = np.array([getattr(draw, name) for draw in moments])
-        np.testing.assert_allclose(getattr(chain, ours), draws.mean(0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            getattr(chain.documents, ours), draws.mean(0), rtol=1e-9, atol=1e-12
+        )
         if theirs in exact:
             within(draws.mean(0), batch_error(draws), exact[theirs])

@@ -127,9 +127,10 @@ def unbroken(request, model, algorithm, params):
 def test_there_are_many_blocks():
     corpus = Corpus(X)
     assert len(corpus.blocks) > 8
-    assert Variational().n_lanes(corpus, 4) > 3
-    assert sum(len(blocks) for blocks in BLOCKED.rounds(corpus, 4)) > 8
-    assert len(ONLINE.rounds(corpus, 4)) > 8
+    seed = np.uint64(0)
+    assert Variational().plan(corpus, 4, seed).lanes > 3
+    assert len(BLOCKED.plan(corpus, 4, seed).blocks) > 8
+    assert len(ONLINE.plan(corpus, 4, seed).rounds) > 8
 
 
 # ---- threads ----

@@ -36,7 +36,7 @@ def subsets(names):
 
 def short(sampler):
     """The same sampler with a short chain; other algorithms as they are."""
-    return replace(sampler, burn_in=10, n_draws=10) if sampler.plan(None).thin else sampler
+    return replace(sampler, burn_in=10, n_draws=10) if sampler.whole_counts else sampler
 
 
 def prepared(model, n_components=3, corpus=None):
@@ -322,7 +322,7 @@ def test_labels_do_not_matter(model, algorithm):
     components, given = random_components(4, corpus.n_words), hyper(model, 4)
     moved = {name: value[order] for name, value in given.items()}
     X = corpus.select(slice(0, 8))
-    if algorithm.plan(None).thin:  # other draws, so the same only within their error
+    if algorithm.whole_counts:  # other draws, so the same only within their error
         X = data("groups", length=3).select(slice(0, 8))
         options = {"groups": corpus.layout.group_of_word, "model": model, "algorithm": algorithm}
         answers = [
@@ -357,7 +357,7 @@ def test_the_order_of_documents_does_not_matter(model, algorithm, layout):
     order = np.random.default_rng(0).permutation(corpus.n_documents)
     turned = corpus.select(order)
     first = fitted(model, algorithm, corpus, init="random")  # other starts draw documents
-    if not algorithm.plan(None).thin:
+    if not algorithm.whole_counts:
         second = fitted(model, algorithm, turned, init="random")
         assert_same(second.components_, first.components_)
         assert_same(second.scores_, first.scores_[order])
@@ -444,7 +444,7 @@ def test_planted_components_are_found(model, algorithm):
 
 
 def more(sampler):
-    return replace(sampler, burn_in=80, n_draws=40) if sampler.plan(None).thin else sampler
+    return replace(sampler, burn_in=80, n_draws=40) if sampler.whole_counts else sampler
 
 
 @over(CELLS)

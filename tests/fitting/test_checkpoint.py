@@ -3,10 +3,12 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,3 +159,22 @@ def test_state_files_are_private_until_complete(tmp_path):
     discan.DCA(**OPTIONS, checkpoint=tmp_path).fit(W)
     names = sorted(os.listdir(tmp_path))
     assert names == ["corpus.discan", "lock", "settings.discan", "state.discan"]
+
+
+RUNS = Path(__file__).parents[1] / "golden" / "runs"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in RUNS.iterdir()) or ["missing"])
+def test_runs_of_every_release_resume_for_ever(name, tmp_path):
+    """Run folders written by each release, stopped half way, end as the whole runs did."""
+    folder = tmp_path / name
+    shutil.copytree(RUNS / name, folder)
+    resumed = discan.resume(folder, progress=False)
+    expected = np.load(folder / "expected.npz")
+    assert resumed.n_iter_ == len(expected["objective"])
+    for mine, theirs in (
+        (resumed.components_, "components"), (resumed.scores_, "scores"),
+        (resumed.component_counts_, "counts"), (resumed.alpha_, "alpha"),
+        (resumed.trace_["objective"], "objective"),
+    ):  # fmt: skip
+        np.testing.assert_allclose(mine, expected[theirs], rtol=1e-10, atol=1e-12, err_msg=theirs)

@@ -158,7 +158,10 @@ def test_means_too_small_for_single_precision_are_kept_in_double(monkeypatch):
         DCA(3, gamma=gamma, algorithm=Collapsed(1, 3), random_state=0).fit(table)
         for gamma in (1e-45, 1e-20)
     ]
-    assert [estimator._tables.mean.dtype for estimator in estimators] == [np.float64, np.float32]
+    assert [estimator.fit_.loadings.mean.dtype for estimator in estimators] == [
+        np.float64,
+        np.float32,
+    ]
     assert all((estimator.components_ > 0).all() for estimator in estimators)
 
 
@@ -173,7 +176,7 @@ def test_users_read_and_kernels_get_double_precision(single, tmp_path, algorithm
     double = DCA(3, **settings).fit(X)
     kind = single()
     single = DCA(3, **settings).fit(X)
-    assert is_sparse(single._tables) == (kind == "sparse")
+    assert is_sparse(single.fit_.loadings) == (kind == "sparse")
     components = single.components_
     assert components.dtype == np.float64
     for g in (0,) if groups is None else (0, 1):
@@ -222,9 +225,9 @@ def test_single_precision_keeps_the_bits_the_same(single, tmp_path, algorithm, l
         DCA(3, checkpoint=tmp_path, checkpoint_every=3, callback=die, **settings).fit(X)
     others.append(discan.resume(tmp_path, n_jobs=2))
     for other in others:
-        assert is_sparse(other._tables) == (kind == "sparse")
-        assert other._tables.mean.dtype == np.float32
-        np.testing.assert_array_equal(other._tables.mean, whole._tables.mean)
+        assert is_sparse(other.fit_.loadings) == (kind == "sparse")
+        assert other.fit_.loadings.mean.dtype == np.float32
+        np.testing.assert_array_equal(other.fit_.loadings.mean, whole.fit_.loadings.mean)
         np.testing.assert_array_equal(other.components_, whole.components_)
         np.testing.assert_array_equal(other.components_sd_, whole.components_sd_)
         np.testing.assert_array_equal(other.transform(X), whole.transform(X))
@@ -239,7 +242,7 @@ def test_sparse_results_stay_as_they_are_when_draws_are_added(monkeypatch):
     known = before.loadings.mean, before.loadings.variance
     run._add_to(run.draws)
     np.testing.assert_array_equal(before.loadings.mean, known[0])
-    np.testing.assert_array_equal(before.loadings_variance, known[1])
+    np.testing.assert_array_equal(before.loadings.variance, known[1])
     assert not np.array_equal(run.result().loadings.mean, known[0])
 
 
@@ -251,7 +254,7 @@ def test_results_stay_as_they_are_when_draws_are_added():
     run._add_to(run.draws)
     after = run.result()
     np.testing.assert_array_equal(before.loadings.mean, known[0])
-    np.testing.assert_array_equal(before.loadings_variance, known[1])
+    np.testing.assert_array_equal(before.loadings.variance, known[1])
     assert after.loadings.mean is not before.loadings.mean
     assert not np.array_equal(after.loadings.mean, before.loadings.mean)
 

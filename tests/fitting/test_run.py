@@ -308,6 +308,8 @@ def test_settings():
         "algorithm": "collapsed",
         "seed": 0,
         "schedule": "exact",
+        "burn_in": 6,
+        "thin": 2,
     }
     estimator = make("gp", Collapsed(burn_in=1, n_draws=1, schedule="blocked")).fit(X)
     assert estimator.settings_["schedule"] == "blocked"
@@ -441,9 +443,9 @@ def test_loadings_of_words_that_were_never_seen():
     run = make_run(corpus, model, Gibbs(), prior, seed=5)
     n_lost = 0
     for cycle in range(20):
+        counts = run.params.loading_counts.copy()  # the sweep begins with a draw given these
         run.advance(cycle + 1, progress=False)
-        counts, seed = run.params.loading_counts, run.seed
-        logs = draw_log_loadings(counts, prior.gamma, seed, cycle + 1)
+        logs = draw_log_loadings(counts, prior.gamma, np.uint64(5), cycle)
         expected = softmax(logs.reshape(2, 3, 3), axis=1).reshape(6, 3)
         n_lost += logs[3:].max(axis=0).min() < -708
         np.testing.assert_allclose(run.params.loadings, expected, rtol=1e-9, atol=1e-300)

@@ -47,8 +47,7 @@ def write_fit(
         "group_of_word": layout.group_of_word,
         "group_totals": fit.group_totals,
     }
-    tables = () if fit.documents is None else _TABLES
-    for name in ("components_sd", *tables):
+    for name in () if fit.documents is None else ("components_sd", *_TABLES):
         value = getattr(fit, name)
         if value is not None:
             arrays[f"{name}_"] = value
@@ -87,23 +86,25 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     model = type(MODELS.find(header["model"]))(
         **{name[6:]: value for name, value in arrays.items() if name.startswith("model.")}
     )
+    # files that 0.1 wrote before it kept the algorithm have that of the settings
+    chosen = _decode(header.get("algorithm", header["settings"]["algorithm"]), arrays)
+    algorithm = choose(chosen, model)
     params = Params.of(
         model,
         LoadingsPrior(arrays["gamma"], layout, bool(header["symmetric"])),
         np.array([float(layout.n_groups)]),
-        loadings=arrays["inference_loadings"],
+        # a chain's inference reads the means over draws, in double precision
+        loadings=None if algorithm.whole_counts else arrays["inference_loadings"],
         power=float(header["tau"]),
     )
     if arrays["loadings"].shape != (layout.n_words, params.n_components):
         raise ValueError("the loadings have the wrong shape")
-    # files that 0.1 wrote before it kept the algorithm have that of the settings
-    algorithm = _decode(header.get("algorithm", header["settings"]["algorithm"]), arrays)
     sd = arrays.get("components_sd_")
     known = header["attributes"]
     if unknown := set(known) - {"n_iter_", "converged_", "stop_reason_", "settings_"}:
         raise ValueError(f"unknown attribute {min(unknown)!r}")
     fit = Fit(
-        algorithm=choose(algorithm, model),
+        algorithm=algorithm,
         params=params,
         layout=layout,
         loadings=SavedLoadings(arrays["loadings"], None if sd is None else sd.T),
