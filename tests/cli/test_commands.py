@@ -27,7 +27,7 @@ from discan.cli.errors import _for_the_shell
 from discan.cli.reading import _size, _value
 from discan.data.storage import read_file
 from discan.errors import InputError, LimitError
-from discan.readers.source import READERS, Source
+from discan.readers import READERS, Source
 
 COMMANDS = [
     "fit", "resume", "show", "plot", "transform", "predict", "impute", "score", "info", "convert",

@@ -34,7 +34,7 @@ def read_data(data: str, format: str | None, quiet: bool, settings: dict[str, An
             log.info("%s: read as %s", data, format)
         options = READERS[checked("--format", format, list(READERS))].options
         values = {
-            name: _value(value, options[name].type if name in options else "Any")
+            name: options[name].parse(value) if name in options else value
             for name, value in settings.items()
         }
         if "max_unpacked" in settings:
@@ -66,7 +66,7 @@ def _load_dataset(name: str, settings: dict[str, Any]) -> Any:
 
 
 def guess_format(data: str, settings: dict[str, Any]) -> str:
-    from discan.readers.source import MAX_UNPACKED, Source, guess
+    from discan.readers import MAX_UNPACKED, Source, guess
 
     return guess(Source(data, settings.get("max_unpacked", MAX_UNPACKED)))
 

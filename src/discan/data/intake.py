@@ -28,7 +28,7 @@ _DENSE_CELLS_AT_ONCE = 2**22
 
 
 class Table(NamedTuple):
-    """A canonical table; values are float64."""
+    """A canonical table; values are float64, or int32 if they were given so."""
 
     n_words: int
     indptr: Array
@@ -138,12 +138,8 @@ def _read_sparse(counts: Any) -> Table:
 
         _check_values(data, where)
         if by_row and _is_ascending(indptr, indices):
-            compressed = (
-                indptr.astype(np.int64),
-                indices.astype(np.int32),
-                data.astype(np.float64),
-            )
-            return _finish(n_words, *compressed)
+            values = data.astype(np.int32 if data.dtype == np.int32 else np.float64)
+            return _finish(n_words, indptr.astype(np.int64), indices.astype(np.int32), values)
         kind = sparse.csr_array if by_row else sparse.csc_array
         arrays = (data.astype(np.float64), _signed(indices), _signed(indptr))
         ordered = kind(arrays, shape=(n_documents, n_words)).tocsc()
@@ -214,7 +210,7 @@ def _finish(n_words: int, indptr: Array, words: Array, values: Array) -> Table:
         starts = indptr[:-1]
         first[starts[starts < words.size]] = True
         if not first.all():
-            values = np.add.reduceat(values, np.flatnonzero(first))
+            values = np.add.reduceat(values.astype(np.float64), np.flatnonzero(first))
             indptr = np.concatenate(([0], np.cumsum(first, dtype=np.int64)))[indptr]
             words = words[first]
             _check_values(values, lambda n: (np.searchsorted(indptr, n, "right") - 1, words[n]))
