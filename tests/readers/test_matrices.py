@@ -76,7 +76,7 @@ def test_round_trip(tmp_path, format, ends, write):
 
 @pytest.mark.parametrize("format", WRITERS)
 def test_large_random_table_in_chunks(tmp_path, format, monkeypatch, write):
-    monkeypatch.setattr("discan.readers.number_chunks.CHUNK", 257)
+    monkeypatch.setattr("discan.readers.numbers.CHUNK", 257)
     random = np.random.default_rng(0)
     counts = random.poisson(0.3, size=(60, 40)) * random.integers(1, 10**6, size=(60, 40))
     counts[-1, -1] = 7

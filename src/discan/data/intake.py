@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Take in a table of counts, groups, exposures and names: check everything, trust nothing."""
+"""Check tables of counts, groups, exposures and names, and bring them into canonical form."""
 
 from __future__ import annotations
 
@@ -158,11 +158,11 @@ def _read_sparse(counts: Any) -> Table:
         triples = sparse.coo_array(
             (data.astype(np.float64), coordinates), shape=(n_documents, n_words)
         )
-        # Said to be canonical so that SciPy leaves the duplicates alone, in their order.
+        # Marked as canonical, so that SciPy does not sum the duplicates or change their order.
         triples.has_canonical_format = True
         ordered = triples.tocsr().tocsc()
     # A change between CSC and CSR is a stable counting sort: linear, and duplicates keep the
-    # order they came in, so their sum has the same bits each time.
+    # order, so their sum has the same bits each time.
     ordered = ordered.tocsr()
     return _finish(
         n_words,
@@ -286,7 +286,7 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def _check_values(values: Array, where: Any) -> None:
-    """Refuse the first count that is NaN, infinite, negative or absurd, and say where it is."""
+    """Refuse the first count that is NaN, infinite, negative or too large; the error says where."""
     if values.dtype.kind == "b":
         return
     with np.errstate(invalid="ignore"):

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import LimitError, shown
-from discan.readers.counts import check_size
 from discan.readers.guess import reader
+from discan.readers.numbers import check_size
 from discan.readers.source import Source, reason
 from discan.readers.vocabularies import Vocabulary, read_words, stem
 from discan.typing import Array
@@ -23,8 +23,6 @@ from discan.typing import Array
 __all__ = ["read_npz"]
 
 log = logging.getLogger("discan")
-
-CHUNK = 2**20  # bytes
 
 _SCIPY_MEMBERS = {
     "csr": ("indptr", "indices", "data"),
@@ -75,8 +73,6 @@ class _Member(NamedTuple):
     info: zipfile.ZipInfo
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    is_fortran: bool
-    offset: int
 
 
 class _File:
@@ -109,7 +105,7 @@ class _File:
             if version not in _HEADINGS:
                 raise source.error(f"array {shown(name)} is .npy {list(version)}; save it again")
             try:
-                shape, is_fortran, dtype = _HEADINGS[version](stream)
+                shape, _, dtype = _HEADINGS[version](stream)
             except Exception as error:  # NumPy parses a Python literal and raises many errors
                 problem = f"array {shown(name)} has a damaged heading ({reason(error)})"
                 raise source.error(problem) from None
@@ -125,20 +121,14 @@ class _File:
                 f"array {shown(name)} claims shape {shown(shape)}, that is {claimed:,} bytes, but "
                 f"holds {info.file_size - offset:,}; make the file again"
             )
-        return _Member(info, dtype, shape, is_fortran, offset)
+        return _Member(info, dtype, shape)
 
     def load(self, name: str) -> Array:
         """Return an array whole."""
-        member = self.members[name]
-        parts = bytearray()
-        with self._archive.open(member.info) as stream:
-            stream.read(member.offset)
-            while part := stream.read(CHUNK):
-                parts += part
-        if len(parts) != member.info.file_size - member.offset:
-            raise self.source.error("cut short; make the file again")
-        flat = np.frombuffer(parts, member.dtype) if parts else np.zeros(0, member.dtype)
-        return np.asarray(flat.reshape(member.shape, order="F" if member.is_fortran else "C"))
+        with self._archive.open(self.members[name].info) as stream:
+            array = np.asarray(npy.read_array(stream, allow_pickle=False))
+            stream.read(1)  # at its end, the checksum is verified
+        return array
 
 
 def _read_scipy(file: _File) -> Any:

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError, LimitError, shown
-from discan.readers.counts import number, sparse_table
 from discan.readers.csv_rows import (
     Column,
     Delimiter,
@@ -23,6 +22,7 @@ from discan.readers.csv_rows import (
     open_table,
 )
 from discan.readers.guess import reader
+from discan.readers.numbers import number, sparse_table
 from discan.readers.source import Source
 from discan.readers.table_kinds import find_names, is_kind
 from discan.typing import Array

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import LimitError, shown
-from discan.readers.counts import check_size
 from discan.readers.guess import reader
+from discan.readers.numbers import check_size
 from discan.readers.source import MAX_RATIO, Source
 from discan.typing import Array
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from discan.errors import InputError, LimitError, shown
-from discan.readers.counts import number
+from discan.readers.numbers import number
 from discan.readers.source import MAX_LINE, MAX_RATIO, Source
 
 __all__ = [

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read folders and archives of text files, one document per file."""
+"""Read folders and archives of text files, one document per file; nothing is unpacked to disk."""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
+import stat
+import tarfile
+import zipfile
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,13 +16,12 @@ from typing import Annotated, Any
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError, LimitError, StorageError
-from discan.readers.archives import members, printable
 from discan.readers.guess import reader
 from discan.readers.source import PACKED_STARTS, Source
 from discan.readers.tokens import TextOptions
 from discan.readers.words import TextCounts
 
-__all__ = ["read_archive", "read_folder"]
+__all__ = ["members", "read_archive", "read_folder"]
 
 log = logging.getLogger("discan")
 
@@ -28,6 +31,8 @@ Encoding = Annotated[
 ]
 Pattern = Annotated[str, 'Read only files whose names match, e.g. "*.txt".']
 
+_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _File = tuple[str, str, bytes]  # name, place for messages, content
 
 
@@ -80,7 +85,7 @@ def _archived(source: Source, pattern: str) -> Iterator[_File]:
     for name, data in members(source):
         if _is_hidden(name) or not fnmatchcase(name.rpartition("/")[2], pattern):
             continue
-        place = f"{source.path}, member {printable(name)!r}"
+        place = f"{source.path}, member {_printable(name)!r}"
         if data.startswith(PACKED_STARTS):
             raise InputError(f"{place}: compressed inside the archive; unpack it first")
         yield name.removeprefix("./"), place, data
@@ -99,7 +104,7 @@ def _read_files(
     names = []
     for name, place, data in files:
         counts.add(decode(data, place))
-        names.append(printable(name.replace(os.sep, "/")))
+        names.append(_printable(name.replace(os.sep, "/")))
     if not names:
         raise source.error(f"no files that match {pattern!r} in it")
     if decode.n_others:
@@ -128,12 +133,12 @@ class _Decoder:
             if not self._is_auto:
                 problem = f"not {self._encoding} ({getattr(error, 'reason', error)})"
                 use = {"encoding": ("latin-1", "auto")}
-                raise InputError(f"{printable(place)}: {problem}", use=use) from None
+                raise InputError(f"{_printable(place)}: {problem}", use=use) from None
             text = data.decode("latin-1")
             self.n_others += "\0" not in text
         if "\0" in text:
             raise InputError(
-                f"{printable(place)}: holds NUL bytes, so it is no text",
+                f"{_printable(place)}: holds NUL bytes, so it is no text",
                 remedy="remove it",
                 use={"pattern": "*.txt", "encoding": "utf-16"},
             )
@@ -157,7 +162,7 @@ def _text_files(root: str, pattern: str) -> list[str]:
                     elif entry.is_file() and fnmatchcase(entry.name, pattern):
                         found.append(path)
         except OSError as error:
-            place = printable(os.path.join(root, folder))
+            place = _printable(os.path.join(root, folder))
             raise StorageError(f"{place}: cannot be listed: {error.strerror}") from None
     return sorted(found)
 
@@ -171,12 +176,90 @@ def _file_bytes(source: Source, path: str) -> bytes:
             data = b"" if is_large else stream.read()
     except OSError as error:
         problem = f"cannot be read ({error.strerror}); set its permissions, or remove it"
-        raise InputError(f"{printable(path)}: {problem}") from None
+        raise InputError(f"{_printable(path)}: {problem}") from None
     if data.startswith(PACKED_STARTS):
         with source.open(Path(path)) as unpacked:
             data = unpacked.read(limit + 1)
         is_large = len(data) > limit
     if is_large:
         problem = f"a document of more than {limit:,} bytes; split it"
-        raise LimitError(f"{printable(path)}: {problem}")
+        raise LimitError(f"{_printable(path)}: {problem}")
     return data
+
+
+def _printable(name: str) -> str:
+    """Return a file's name as one line of proper Unicode; names on disk may be any bytes."""
+    return name if name.isprintable() else _UNPRINTABLE.sub("\ufffd", name)
+
+
+# ---- members of archives ----
+
+
+def members(source: Source) -> Iterator[tuple[str, bytes]]:
+    """Iterate over (name, content) of the regular files in an archive, in its order."""
+    with source.path.open("rb") as stream:
+        is_zip = stream.read(4) in _ZIP_STARTS
+    with source.faults("damaged or not an archive; fetch it again"):
+        yield from (_zip_members if is_zip else _tar_members)(source, _Budget(source))
+
+
+class _Budget:
+    """Count unpacked bytes against the limit of the source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.left = source.limit()
+
+    def spend(self, n_bytes: int) -> None:
+        self.left -= n_bytes
+        if self.left < 0:
+            raise self._source.error(
+                f"unpacks to more than {self._source.limit():,} bytes; unpack it yourself if you "
+                "trust it, and read the folder",
+                kind=LimitError,
+            )
+
+
+class _StrictMember(tarfile.TarInfo):
+    """A member of a tar archive; a damaged header is an error, not the end of the archive."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _StrictMember:
+        try:
+            return super().fromtarfile(tarfile_)
+        except tarfile.HeaderError as error:
+            if type(error).__name__ in ("EOFHeaderError", "EmptyHeaderError"):
+                raise
+            raise tarfile.ReadError(str(error)) from None
+
+
+def _tar_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    with (
+        source.open() as stream,
+        tarfile.open(fileobj=stream, mode="r|", tarinfo=_StrictMember) as archive,
+    ):
+        while (member := archive.next()) is not None:
+            archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one
+            if not member.isreg():
+                continue
+            budget.spend(member.size)
+            content = archive.extractfile(member)
+            data = content.read() if content is not None else b""
+            if len(data) != member.size:
+                raise tarfile.ReadError(f"{member.name!r} is cut short")
+            yield member.name, data
+
+
+def _zip_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(source.path) as archive:
+        for member in archive.infolist():
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if member.is_dir() or kind not in (0, stat.S_IFREG):
+                continue
+            if member.flag_bits & 0x1:
+                name = _printable(member.filename)
+                raise source.error(f"member {name!r} is encrypted; decrypt it first")
+            with archive.open(member) as stream:
+                data = stream.read(budget.left + 1)
+            budget.spend(len(data))
+            yield member.filename, data

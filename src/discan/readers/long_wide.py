@@ -14,7 +14,6 @@ from scipy import sparse
 from discan.data.corpus import Corpus
 from discan.data.intake import LARGEST_COUNT, tightest
 from discan.errors import InputError, LimitError, shown
-from discan.readers.counts import check_count, number, sparse_table
 from discan.readers.csv_rows import (
     Column,
     Delimiter,
@@ -27,6 +26,7 @@ from discan.readers.csv_rows import (
     table_rows,
 )
 from discan.readers.guess import reader
+from discan.readers.numbers import check_count, number, sparse_table
 from discan.readers.source import Source
 from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, find_names, is_kind, key
 from discan.typing import Array

@@ -14,15 +14,18 @@ from scipy import sparse
 from discan.data.corpus import Corpus
 from discan.data.intake import LARGEST_INT32, tightest
 from discan.errors import InputError, LimitError, shown
-from discan.readers.counts import check_count, check_index, check_size, sparse_table
 from discan.readers.guess import reader
-from discan.readers.number_chunks import (
+from discan.readers.numbers import (
     COLON,
     END,
     Chunks,
     are_counts,
     are_indices,
+    check_count,
+    check_index,
+    check_size,
     parse_numbers,
+    sparse_table,
     split_lines,
 )
 from discan.readers.source import Source

@@ -9,7 +9,7 @@ from html import unescape
 from typing import Annotated, Any, NamedTuple
 
 from discan.data.corpus import Corpus
-from discan.readers.archives import members
+from discan.readers.folders import members
 from discan.readers.guess import reader
 from discan.readers.public_files import PublicFiles, StrPath
 from discan.readers.source import Source

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from discan.errors import DiscanError, shown
-from discan.readers.counts import number
 from discan.readers.csv_rows import SAMPLE, Column, Table, find_column, table_rows
+from discan.readers.numbers import number
 from discan.readers.source import Source
 from discan.typing import Array
 
