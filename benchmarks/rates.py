@@ -160,7 +160,7 @@ def _time_ours(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[floa
     def after_cycle(run: Any) -> bool:
         ticks.append(clock())
         if run.cycle == n_cycles:
-            last["components"] = run.algorithm.mean_loadings(run.params).T
+            last["components"] = run.loadings.T
         return len(ticks) >= n_cycles
 
     options: dict[str, Any] = {"burn_in": n_cycles, "n_draws": 1}

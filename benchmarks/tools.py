@@ -70,7 +70,7 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
             return watch.lap(
                 run.cycle,
                 Answer(
-                    lambda: _loadings(run).T,
+                    lambda: run.loadings.T,
                     lambda: _scores(run, task.corpus.train),
                     (lambda: run.params.model.alpha) if "learn" in options else None,
                 ),
@@ -87,19 +87,12 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
             model.n_iter_,
             Answer(
                 lambda: model.components_,
-                lambda: _with_totals(model.scores_, model._params, task.corpus.train),
+                lambda: _with_totals(model.scores_, model.fit_.params, task.corpus.train),
                 (lambda: model.alpha_) if "learn" in options else None,
             ),
         )
 
     return Tool(name, fit, options=options)
-
-
-def _loadings(run: Any) -> Any:
-    """Return the loadings if the fit ended here: the mean of the draws, if there are any."""
-    if run.averages is not None:
-        return run.averages.loadings.mean
-    return run.algorithm.mean_loadings(run.params)
 
 
 def _scores(run: Any, counts: Any) -> Any:

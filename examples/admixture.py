@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from common import Report, needed
 
 import discan
 from discan import plot
+from discan.algorithms.acceleration import Accelerated
 from discan.algorithms.base import Start
 from discan.readers.datasets import load_hapmap3
 from discan.typing import Array
@@ -28,12 +30,22 @@ POPULATIONS = {  # in the order of the figure
 
 
 @dataclass(frozen=True)
+class DoubleEM(discan.MAP):
+    """EM in double precision, for data of any size."""
+
+    def precision(self, corpus: discan.Corpus, params: object) -> type:
+        """Return the type of loadings and scores."""
+        return np.float64
+
+
+@dataclass(frozen=True)
 class Exact(discan.MaximumLikelihood):
     """Maximum likelihood in double precision: the last few nats need it."""
 
-    def precision(self, corpus: discan.Corpus, params: object) -> type:
-        """Double, for data of any size."""
-        return np.float64
+    @cached_property
+    def wrapped(self) -> Accelerated:
+        """Accelerated EM."""
+        return Accelerated(DoubleEM())
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ def test_bigrams_are_found_again(run, texts, tmp_path):
     file, path = tmp_path / "t.txt", tmp_path / "m.discan"
     file.write_text("\n".join(texts))
     run("fit", file, "-o", path, "--option", "ngrams=1,2", "-k", 2, "--iterations", 2)
-    assert "pear plum" in discan.load(path)._layout.word_names
+    assert "pear plum" in discan.load(path).fit_.layout.word_names
     out, _ = run("transform", path, file, "--counts")
     total = sum(float(x) for row in list(csv.reader(io.StringIO(out)))[1:] for x in row[1:])
     assert total == pytest.approx(discan.read(file, ngrams=(1, 2)).n_tokens)

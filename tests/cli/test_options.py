@@ -16,7 +16,6 @@ from discan.cli import app
 from discan.cli.app import COMMANDS
 from discan.cli.fit import STARTS
 from discan.cli.options import _bytes
-from discan.cli.reading import _value
 from discan.models import MODELS
 from discan.registry import Entry, declared
 
@@ -62,21 +61,6 @@ def test_wrong_usage(run, arguments, tmp_path, monkeypatch):
     assert out == ""
     assert "Usage" in err
     assert sorted(os.listdir(tmp_path)) == (["x"] if arguments[0] == "show" else [])
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "expected"),
-    [
-        ("1", "int", 1), ("1", "str", "1"), ("1", "str | None", "1"),
-        ("1", "Iterable[str]", ("1",)),
-        ("a,b", "Iterable[str]", ("a", "b")), ("1,2", "int | Sequence[int]", (1, 2)),
-        ("x", "str | os.PathLike[str] | Iterable[str] | None", "x"), ("false", "bool", False),
-        ("0.5", "float | None", 0.5), (",", "str | None", ","), (r"\t", "str | None", "\t"),
-        ("a,b", "Any", ("a", "b")), ([1], "Any", [1]),
-    ],
-)  # fmt: skip
-def test_values_of_options(text, kind, expected):
-    assert _value(text, kind) == expected
 
 
 @pytest.mark.parametrize(("text", "size"), [("1", 1), ("4k", 4096), ("1.5G", 3 * 2**29)])

@@ -15,7 +15,6 @@ from discan import DCA, Corpus
 from discan.cli.printing import Style, emit, emit_record, listing, plain, safe_cell, to_csv, to_json
 from discan.data.align import align
 from discan.errors import InputError
-from discan.fitting.summary import summarise
 
 ESC = "\x1b]0;x\x07"
 NASTY = [
@@ -148,7 +147,7 @@ def votes():
 
 def test_answers_that_set_a_component_apart_come_first():
     estimator = DCA(2, alpha=0.1, random_state=0, max_iter=50).fit(votes())
-    for component in summarise(estimator, 2, 3):
+    for component in estimator.fit_.summary(2, 3):
         assert {word.name.partition(" ")[0] for word in component.distinctive} == {"1", "2"}
         assert all(word.probability > 0.5 and word.lift > 1.5 for word in component.distinctive)
         assert "On the" in component.distinctive[0].name
@@ -159,7 +158,7 @@ def test_answers_that_set_a_component_apart_come_first():
 
 def test_a_model_without_documents_says_so():
     with pytest.raises(InputError, match="no training documents"):
-        summarise(DCA.from_components(np.eye(2)))
+        DCA.from_components(np.eye(2)).fit_.summary()
 
 
 # ---- new data in the columns of the model ----

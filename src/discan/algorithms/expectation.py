@@ -176,9 +176,9 @@ class Expectation(OnlineOptions, Algorithm):
             noise = rng.standard_exponential((corpus.n_words, params.n_components))
             counts = corpus.word_totals[:, None] / params.n_components * noise
         params = replace(params, memory=self.memory_type())
-        return self.with_counts(params, counts.astype(self._precision(corpus, params)))
+        return self.with_counts(params, counts.astype(self.precision(corpus, params)))
 
-    def _precision(self, corpus: Corpus, params: Params) -> Any:
+    def precision(self, corpus: Corpus, params: Params) -> Any:
         """Type of loadings and scores. Geometric means can be too small for single precision."""
         large = corpus.n_entries * params.n_components >= SINGLE_FROM
         return np.float32 if large and not self.geometric_mean else np.float64

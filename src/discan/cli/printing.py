@@ -18,8 +18,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from discan.errors import StorageError
-
 __all__ = [
     "Style", "check_writable", "emit", "emit_record", "listing", "plain", "safe_cell",
     "set_up_remarks", "terminal_width", "to_csv", "to_json", "write_table",
@@ -58,7 +56,9 @@ def write_table(
     if path is None:
         emit(style, columns, rows)
     else:
-        _write_text(path, _table_text(style, columns, rows))
+        from discan.data.storage import write_whole
+
+        write_whole(path, _table_text(style, columns, rows))
 
 
 def emit_record(style: Style, record: Mapping[str, Any]) -> None:
@@ -139,7 +139,7 @@ def check_writable(path: Path | None) -> None:
     """Fail before the work starts if a file cannot be written; devices and pipes are not tried."""
     from discan.data.storage import probe
 
-    if path is not None and not _is_device(path):
+    if path is not None:
         probe(path)
 
 
@@ -157,24 +157,6 @@ class _Remarks(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         sys.stderr.write(plain(record.getMessage()) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    """Write a whole file or nothing; a device or a pipe is written to directly."""
-    from discan.data.storage import write_whole
-
-    data = text.encode("utf-8", "backslashreplace")
-    if not _is_device(path):
-        write_whole(path, data)
-        return
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
-
-
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 # ---- parts of a table ----

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import logging
-import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +16,7 @@ from discan.errors import InputError
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus, Layout
-    from discan.readers.source import Source
+    from discan.readers import Option, Source
 
 __all__ = [
     "Found", "describe_model", "find_data", "load_dca", "model_and_data", "read_data", "read_found",
@@ -40,7 +37,7 @@ class Found(NamedTuple):
 
 def find_data(data: str, reading: Reading) -> Found:
     """Open data and tell their format, which is guessed if it is not given."""
-    from discan.readers.source import MAX_UNPACKED, Source, guess
+    from discan.readers import MAX_UNPACKED, Source, guess
 
     if data.startswith(DATASET):
         if reading.format is not None:
@@ -60,13 +57,7 @@ def read_found(found: Found, settings: Mapping[str, Any]) -> Corpus:
         return _load_dataset(found.dataset, settings)
     from discan.readers import READERS, read
 
-    options = READERS[found.format].options
-    values = {
-        name: _value(value, options[name].type if name in options else "Any")
-        for name, value in settings.items()
-    }
-    source = found.source
-    return read(source.path, found.format, max_unpacked=source.max_unpacked, **values)
+    return read(found.source, found.format, **_parsed(settings, READERS[found.format].options))
 
 
 def read_data(data: str, reading: Reading, layout: Layout | None = None) -> Corpus:
@@ -124,36 +115,17 @@ def _load_dataset(name: str, settings: Mapping[str, Any]) -> Corpus:
 
     if name not in DATASETS:
         raise typer.BadParameter(f"{name!r}; use one of {', '.join(DATASETS)}", param_hint="DATA")
-    loader = DATASETS[name].loader
-    known = inspect.signature(loader).parameters
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
-    values = {}
-    for option, value in settings.items():
-        if option not in known and not takes_any:
+    known = DATASETS[name].options
+    for option in settings:
+        if option not in known:
             has = ", ".join(known) or "none"
             raise InputError(f"{DATASET}{name} has no option {option!r}; it has {has}")
-        values[option] = _value(value, str(known[option].annotation) if option in known else "Any")
-    return loader(**values).corpus
+    return DATASETS[name].loader(**_parsed(settings, known)).corpus
 
 
-def _value(text: Any, kind: str) -> Any:
-    """Turn the text of an option into the type that the reader's signature names."""
-    if not isinstance(text, str):
-        return text
-    text = text.replace("\\t", "\t")
-    names = set(re.findall(r"\w+", kind)) - {"None", "Path", "StrPath", "PathLike", "os"}
-    if "Iterable" in names:
-        many = "," in text or kind == "Iterable[str]"
-        return tuple(text.split(",")) if many else text
-    if names <= {"str"}:
-        return text
-    if "," in text and len(text) > 1:
-        return tuple(_scalar(part) for part in text.split(","))
-    return _scalar(text)
-
-
-def _scalar(text: str) -> Any:
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return {"true": True, "false": False}.get(text.lower(), text)
+def _parsed(settings: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, Any]:
+    """Turn options that are text into the types that a reader declares."""
+    return {
+        name: options[name].parse(value) if name in options else value
+        for name, value in settings.items()
+    }

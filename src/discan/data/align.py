@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lay new data out in the columns of a fitted model, word by word."""
+"""Arrange new data in the columns of a fitted model, matched by their words."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ log = logging.getLogger("discan")
 def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
     """Return the corpus with the columns of ``layout``; words it does not have are dropped.
 
-    Groups are matched by name. A group that is not in the data, or of whose words in a document
-    the model knows none, has exposure 0 there: it was not observed.
+    Groups are matched by name. A document has exposure 0 to a group that is not in the data, and
+    to a group if the model knows none of the document's words in it.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
 
 
 def _keys(layout: Layout, other: Layout) -> Sequence[Hashable]:
-    """What to match words by: their names, with those of their groups if a name stands twice."""
+    """Return what to match words by: names, with group names if a name stands twice."""
     words, groups = layout.word_names or (), layout.group_names
     twice = any(len(set(names or ())) < len(names or ()) for names in (words, other.word_names))
     if not twice or groups is None or other.group_names is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hold a checked table of counts: who (documents), what (words, in groups), how many."""
+"""Hold a checked table of counts: documents by words, and the words in groups."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Layout:
 
     @cached_property
     def _by_group(self) -> tuple[Array | None, Array]:
-        """Order that brings groups together (None if they are), and where each begins."""
+        """Order that sorts words by group (None if sorted), and where each group begins."""
         groups = self.group_of_word
         sorted_already = bool((groups[1:] >= groups[:-1]).all())
         order = None if sorted_already else np.argsort(groups, kind="stable")
@@ -112,8 +112,8 @@ class Block:
 class Corpus:
     """A table of non-negative counts, documents by words, checked and in canonical form.
 
-    Whichever way the same table comes in, the arrays held are the same, bit for bit; the
-    caller's data are neither changed nor shared.
+    The same table gives the same arrays, bit for bit, in whatever form it is passed. The caller's
+    data are neither changed nor shared.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class Corpus:
         exposures: Array | None = None,
         document_names: tuple[str, ...] | None = None,
     ) -> Corpus:
-        """Make a corpus of canonical arrays, as they are: neither checked nor copied."""
+        """Make a corpus of canonical arrays, which are neither checked nor copied."""
         corpus = cls.__new__(cls)
         corpus.indptr = indptr
         corpus.words = words
@@ -248,7 +248,7 @@ class Corpus:
 
     @cached_property
     def word_totals(self) -> Array:
-        """Sum of each word's counts, (J,) float64; made in pieces, so that it takes no room."""
+        """Sum of each word's counts, (J,) float64; summed in pieces to save memory."""
         totals = np.zeros(self.n_words)
         for start in range(0, self.n_entries, BLOCK_ENTRIES):
             piece = slice(start, start + BLOCK_ENTRIES)
@@ -318,7 +318,7 @@ class Corpus:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Runs of whole documents of about `BLOCK_ENTRIES` non-zeros, whatever the threads."""
+        """Runs of whole documents of about `BLOCK_ENTRIES` non-zeros, for any number of threads."""
         return self.blocks_of(BLOCK_ENTRIES)
 
     def blocks_of(self, n_entries: int) -> tuple[Block, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Take in a table of counts, groups, exposures and names: check everything, trust nothing."""
+"""Check tables of counts, groups, exposures and names, and bring them into canonical form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DENSE_CELLS_AT_ONCE = 2**22
 
 
 class Table(NamedTuple):
-    """A canonical table; values are float64."""
+    """A canonical table; values are float64, or int32 if they were given so."""
 
     n_words: int
     indptr: Array
@@ -138,12 +138,8 @@ def _read_sparse(counts: Any) -> Table:
 
         _check_values(data, where)
         if by_row and _is_ascending(indptr, indices):
-            compressed = (
-                indptr.astype(np.int64),
-                indices.astype(np.int32),
-                data.astype(np.float64),
-            )
-            return _finish(n_words, *compressed)
+            values = data.astype(np.int32 if data.dtype == np.int32 else np.float64)
+            return _finish(n_words, indptr.astype(np.int64), indices.astype(np.int32), values)
         kind = sparse.csr_array if by_row else sparse.csc_array
         arrays = (data.astype(np.float64), _signed(indices), _signed(indptr))
         ordered = kind(arrays, shape=(n_documents, n_words)).tocsc()
@@ -162,11 +158,11 @@ def _read_sparse(counts: Any) -> Table:
         triples = sparse.coo_array(
             (data.astype(np.float64), coordinates), shape=(n_documents, n_words)
         )
-        # Said to be canonical so that SciPy leaves the duplicates alone, in their order.
+        # Marked as canonical, so that SciPy does not sum the duplicates or change their order.
         triples.has_canonical_format = True
         ordered = triples.tocsr().tocsc()
     # A change between CSC and CSR is a stable counting sort: linear, and duplicates keep the
-    # order they came in, so their sum has the same bits each time.
+    # order, so their sum has the same bits each time.
     ordered = ordered.tocsr()
     return _finish(
         n_words,
@@ -214,7 +210,7 @@ def _finish(n_words: int, indptr: Array, words: Array, values: Array) -> Table:
         starts = indptr[:-1]
         first[starts[starts < words.size]] = True
         if not first.all():
-            values = np.add.reduceat(values, np.flatnonzero(first))
+            values = np.add.reduceat(values.astype(np.float64), np.flatnonzero(first))
             indptr = np.concatenate(([0], np.cumsum(first, dtype=np.int64)))[indptr]
             words = words[first]
             _check_values(values, lambda n: (np.searchsorted(indptr, n, "right") - 1, words[n]))
@@ -290,7 +286,7 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def _check_values(values: Array, where: Any) -> None:
-    """Refuse the first count that is NaN, infinite, negative or absurd, and say where it is."""
+    """Refuse the first count that is NaN, infinite, negative or too large; the error says where."""
     if values.dtype.kind == "b":
         return
     with np.errstate(invalid="ignore"):

@@ -17,7 +17,7 @@ Random = int | np.random.Generator
 def split_documents(
     corpus: Corpus, fraction: float = 0.1, rng: Random = 0
 ) -> tuple[Corpus, Corpus]:
-    """Set whole documents apart.
+    """Split off whole documents.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def split_documents(
 
 
 def split_tokens(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus, Corpus]:
-    """Set tokens of every document apart, for document completion.
+    """Split off tokens of every document, for document completion.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ def split_tokens(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tupl
 
 
 def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tuple[Corpus, Corpus]:
-    """Set whole (document, group) pairs apart, such as single votes or answers.
+    """Split off whole (document, group) pairs, such as single votes or answers.
 
     Only pairs that hold counts are drawn. In the first part a held-out pair has exposure 0, so
-    that it counts as not observed; in the second part all other pairs have.
+    that it counts as not observed; in the second part all other pairs have exposure 0.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tup
 def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus, Corpus]:
     """Split Poisson counts into two independent Poisson tables of the same scores.
 
-    Tokens are drawn as by `split_tokens`, and exposures shared out alike: (1 - f) e and f e.
+    Tokens are drawn as by `split_tokens`; exposures become (1 - f) e and f e.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus
 
 
 def _numbered(keys: Array) -> tuple[Array, Array]:
-    """Distinct keys, ascending, and the place of each key among them; sorted only if need be."""
+    """Distinct keys, ascending, and the place of each key among them; sorts only if needed."""
     if (keys[1:] < keys[:-1]).any():
         return np.unique(keys, return_inverse=True)
     first = np.append(True, keys[1:] != keys[:-1])[: keys.size]

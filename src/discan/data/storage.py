@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of arrays that last: a JSON header and tensors, checksummed, written all or nothing.
+"""Write and read checksummed files of arrays; a file is written whole or not at all.
 
 A file is in the safetensors format. Its metadata hold our header as JSON text under ``discan`` and
 the SHA-256 of that text under ``sha256``; the header holds the SHA-256 of every tensor. Nothing is
@@ -45,7 +45,7 @@ def write_file(
 
 
 def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Read a file back; anything amiss is a ModelFileError with the reason."""
+    """Read a file; if anything is wrong with it, raise a ModelFileError with the reason."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -68,10 +68,40 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
     return header, arrays
 
 
+def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
+    """Write a file; at any moment ``path`` is either the old file or the whole new one.
+
+    Text is written as UTF-8. A device or a pipe is written to directly.
+    """
+    path = Path(path)
+    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+    with _storage_errors(path):
+        if _is_device(path):
+            path.write_bytes(content)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(memoryview(content))
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(name, _mode(path))
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+        _sync(path.parent)
+
+
 def probe(path: Path) -> None:
-    """Fail now rather than after hours of fitting, if ``path`` cannot be written."""
+    """Raise an error before the work starts, if ``path`` cannot be written."""
     if path.is_dir():
         raise StorageError(f"{path}: is a folder; name a file")
+    if _is_device(path):
+        return
     with _storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=".discan-", dir=path.parent)
@@ -81,7 +111,7 @@ def probe(path: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process; a second one is refused, a dead one's lock is free."""
+    """Lock a folder for this process; a second process is refused, a dead one holds no lock."""
     import fcntl
 
     with _storage_errors(folder):
@@ -127,32 +157,22 @@ def _header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any
     return header
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write bytes to a file; at any moment ``path`` is either the old file or the whole new one."""
-    with _storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(memoryview(data))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(name, _mode(path))
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+def _sync(folder: Path) -> None:
+    """Make sure that the new name of a file is on the disk too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path is a device or a pipe, which is written to directly."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _mode(path: Path) -> int:
-    """Permissions as for any new file, or those of the file that is replaced."""
+    """Return the permissions of any new file, or those of the file that is replaced."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)
@@ -161,7 +181,7 @@ def _mode(path: Path) -> int:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what a killed process left behind."""
+    """Remove the drafts that killed processes left behind."""
     for left in path.parent.glob(f".{path.name}.*.tmp"):
         with contextlib.suppress(OSError):
             left.unlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keep a corpus on disk in one checksummed file."""
+"""Save a corpus in one checksummed file, and load it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def save_corpus(corpus: Corpus, path: str | os.PathLike[str]) -> None:
 
 
 def load_corpus(path: str | os.PathLike[str]) -> Corpus:
-    """Read a corpus back; it is checked like any other input."""
+    """Read a corpus from a file; it is checked like any other input."""
     header, arrays = read_file(Path(path), "corpus")
     try:
         from scipy import sparse

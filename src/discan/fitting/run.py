@@ -234,6 +234,15 @@ class Run:
 
     # ---- draws and results ----
 
+    @property
+    def loadings(self) -> Array:
+        """Loadings if the run ended here, (J, K): over the draws so far, if there are any."""
+        if self.draws is not None:
+            return self.draws.loadings.mean
+        if self.schedule.thin:
+            return self.params.prior.mean(np.asarray(self.params.loading_counts))
+        return self.params.mean_loadings
+
     def _draw(self, forget: bool) -> None:
         """Add the present state to the averages over draws."""
         if self.draws is None or forget:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read files into a Corpus: one registered function a format, a file a family of formats."""
+"""Read files into a Corpus: one registered function per format, one file per family of formats."""
 
-# They register on import. Guessing asks them in this order, so text, the most lenient, is last.
+# They register on import. Guessing asks them in this order.
 # isort: off
-from discan.readers import matrices, arrays, csv_rows, votes, genetics, cells, stored  # noqa: F401
-from discan.readers import reuters, folders  # noqa: F401
+from discan.readers import matrices, arrays, long_wide, categorical, votes  # noqa: F401
+from discan.readers import genetics, cells, stored, reuters, folders, text_lines  # noqa: F401
 
 # isort: on
-from discan.readers.source import READERS, Reader, read
+from discan.readers.guess import READERS, Reader, guess, read
+from discan.readers.options import Option
+from discan.readers.source import MAX_UNPACKED, Source
 from discan.registry import import_all
 
-import_all(__name__, __path__)  # a new file registers itself, and is asked last
+import_all(__name__, __path__)  # a new file registers itself
 
-__all__ = ["READERS", "Reader", "read"]
+__all__ = ["MAX_UNPACKED", "READERS", "Option", "Reader", "Source", "guess", "read"]

@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-import ast
 import csv
-import gc
-import os
-import re
 import sys
 import sysconfig
-import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +15,14 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError
+from discan.readers.docstrings import library_docstrings
+from discan.readers.guess import READERS, read
+from discan.readers.options import Option, options_of
+from discan.readers.public_files import PublicFiles, StrPath, data_folder
+from discan.readers.reuters import read_stories
+from discan.readers.words import corpus_from_texts
 from discan.typing import Array
+from discan.validation import one_of, whole
 
 __all__ = [
     "DATASETS",
@@ -38,8 +39,6 @@ __all__ = [
     "load_senate2005",
     "load_voteview",
 ]
-
-StrPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +63,20 @@ class Dataset:
 
 
 class KnownDataset(NamedTuple):
-    """An entry of `DATASETS`: what it is, in a line, and the function that loads it."""
+    """An entry of `DATASETS`: what it is, in a line, and the function that loads it.
+
+    ``format`` names the reader whose options the function takes besides its own, if any.
+    """
 
     summary: str
     loader: Callable[..., Dataset]
+    format: str = ""
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """The options that the function takes, by name."""
+        own = options_of(self.loader)
+        return (READERS[self.format].options if self.format else {}) | own
 
 
 # ---- no network needed ----
@@ -152,7 +161,9 @@ def load_digits() -> Dataset:
     )
 
 
-def load_docstrings(documents: str = "modules", *, min_df: int = 3, max_df: float = 0.4) -> Dataset:
+def load_docstrings(
+    documents: str = "modules", *, min_df: float = 3, max_df: float = 0.4, **options: Any
+) -> Dataset:
     """Build a text corpus of the docstrings of the running Python's standard library.
 
     The sources are parsed, never imported; private modules, tests and a few packages that hold
@@ -164,32 +175,36 @@ def load_docstrings(documents: str = "modules", *, min_df: int = 3, max_df: floa
         A document is all docstrings of a module, or those of one function, class or module head.
     min_df, max_df : int, float
         Words in fewer documents, or in a larger share of them, are left out.
+    **options
+        Other options of `TextOptions`, e.g. stop_words.
 
     Returns
     -------
     Dataset
-        ``document_table``: module, the name of the module each document is from.
+        Documents that have a word left. ``document_table``: module, the name of the module of
+        each document.
     """
-    if documents not in ("modules", "functions"):
-        raise InputError(f"documents={documents!r}; use 'modules' or 'functions'")
+    one_of("documents", documents, ("modules", "functions"))
     names: list[str] = []
     modules: list[str] = []
     texts: list[str] = []
-    for module, docstrings in _library_docstrings():
+    for module, docstrings in library_docstrings():
         if documents == "modules":
             docstrings = [(module, "\n".join(text for _, text in docstrings))]
         names += [name for name, _ in docstrings]
         modules += [module] * len(docstrings)
         texts += [text for _, text in docstrings]
     if not texts:
+        folder = sysconfig.get_path("stdlib")
         raise InputError(
-            f"no sources of the standard library in {sysconfig.get_path('stdlib')}; use a Python "
-            "that comes with them"
+            f"no sources of the standard library in {folder}; use a Python that includes them"
         )
-    corpus, kept = _count_words(texts, names, min_df, max_df)
+    options |= {"min_df": min_df, "max_df": max_df}
+    corpus = corpus_from_texts(texts, document_names=names, **options)
+    kept = corpus.lengths > 0
     version = ".".join(map(str, sys.version_info[:3]))
     return Dataset(
-        corpus,
+        corpus.select(kept),
         {"module": np.array(modules)[kept]},
         description=f"Docstrings of the standard library of Python {version}, by {documents[:-1]}.",
     )
@@ -197,20 +212,7 @@ def load_docstrings(documents: str = "modules", *, min_df: int = 3, max_df: floa
 
 # ---- well-known public sets: a local copy, or a download that can be checked ----
 
-
-@dataclass(frozen=True)
-class _Public:
-    """Where a public set is found: names of its main file, and an address for people."""
-
-    title: str
-    files: tuple[str, ...]
-    address: str
-    companions: tuple[str, ...] = ()
-    url: str = ""
-    sha256: Mapping[str, str] = field(default_factory=dict)
-
-
-_NEWSGROUPS = _Public(
+_NEWSGROUPS = PublicFiles(
     "20 newsgroups",
     ("20news-bydate.tar.gz", "20news-bydate-train"),
     "http://qwone.com/~jason/20Newsgroups/",
@@ -219,24 +221,19 @@ _NEWSGROUPS = _Public(
         "20news-bydate.tar.gz": "8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"
     },
 )
-_REUTERS = _Public(
-    "Reuters-21578",
-    ("reuters21578.tar.gz", "reut2-000.sgm"),
-    "https://archive.ics.uci.edu/dataset/137/reuters+21578+text+categorization+collection",
-)
-_AP = _Public(
+_AP = PublicFiles(
     "Associated Press",
     ("ap.dat",),
     "https://github.com/blei-lab/lda-c (example/ap.tgz, unpacked)",
     companions=("vocab.txt",),
 )
-_KOS = _Public(
+_KOS = PublicFiles(
     "UCI KOS",
     ("docword.kos.txt.gz", "docword.kos.txt"),
     "https://archive.ics.uci.edu/dataset/164/bag+of+words",
     companions=("vocab.kos.txt",),
 )
-_HAPMAP3 = _Public(
+_HAPMAP3 = PublicFiles(
     "HapMap3 (the sample of the ADMIXTURE manual)",
     ("hapmap3.bed",),
     "https://github.com/mimno/admixture-ppc (hapmap3-files)",
@@ -250,20 +247,6 @@ _HAPMAP3 = _Public(
         "hapmap3.pops": "831dfe4a1c54d28fe6bb05445ff40976919a1b278d44f1ae6b3cf47213920962",
     },
 )
-
-
-def data_folder() -> Path:
-    """Return the folder where data are looked for: ``$DISCAN_DATA``, else discan's cache."""
-    chosen = os.environ.get("DISCAN_DATA")
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        root = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif sys.platform == "darwin":
-        root = "~/Library/Caches"
-    else:
-        root = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(root).expanduser() / "discan"
 
 
 def load_20newsgroups(
@@ -285,11 +268,8 @@ def load_20newsgroups(
     Dataset
         ``document_table``: newsgroup, split ("train" or "test").
     """
-    if subset not in ("all", "train", "test"):
-        raise InputError(f"subset={subset!r}; use 'all', 'train' or 'test'")
-    from discan.readers import read
-
-    found = _locate(_NEWSGROUPS, path)
+    one_of("subset", subset, ("all", "train", "test"))
+    found = _NEWSGROUPS.locate(path)
     corpus = read(found.parent if found.is_dir() else found, **options)
     parts = [name.replace("\\", "/").split("/") for name in corpus.document_names or ()]
     if len(parts) != corpus.n_documents or any(len(part) < 2 for part in parts):
@@ -304,38 +284,27 @@ def load_20newsgroups(
     return Dataset(corpus, table, description="20 newsgroups (Lang 1995), sorted by date.")
 
 
-def load_reuters(
-    path: StrPath | None = None, *, subset: str = "all", min_df: int = 2, max_df: float = 0.5
-) -> Dataset:
+def load_reuters(path: StrPath | None = None, *, subset: str = "all", **options: Any) -> Dataset:
     """Load Reuters-21578 with the ModApte split: 9,603 stories to train, 3,299 to test.
 
     Parameters
     ----------
     path : file or folder, optional
         ``reuters21578.tar.gz`` or the folder made of it. If not given it is looked for in
-        `data_folder`; it is not fetched, for no checksum of a stable address is known.
+        `data_folder`; it is not fetched, because no checksum of a stable address is known.
     subset : {"all", "train", "test"}
-    min_df, max_df : int, float
-        Words in fewer stories, or in a larger share of them, are left out.
+    **options
+        Options of `TextOptions`: stop words, document frequencies and others.
 
     Returns
     -------
     Dataset
         ``document_table``: split, and topics (separated by spaces; often none).
     """
-    if subset not in ("all", "train", "test"):
-        raise InputError(f"subset={subset!r}; use 'all', 'train' or 'test'")
-    found = _locate(_REUTERS, path)
-    stories = [
-        story for story in _reuters_stories(found) if subset in ("all", story.split)
-    ]  # fmt: skip
-    if not stories:
-        raise InputError(f"{found}: no story of the ModApte split in it; is it Reuters-21578?")
-    texts, names = [story.text for story in stories], [story.name for story in stories]
-    corpus, kept = _count_words(texts, names, min_df, max_df, keep_empty=True)
+    corpus, stories = read_stories(path, subset, **options)
     table = {
-        "split": np.array([story.split for story in stories])[kept],
-        "topics": np.array([story.topics for story in stories])[kept],
+        "split": np.array([story.split for story in stories]),
+        "topics": np.array([story.topics for story in stories]),
     }
     return Dataset(
         corpus,
@@ -351,11 +320,9 @@ def load_ap(path: StrPath | None = None) -> Dataset:
     ----------
     path : file or folder, optional
         ``ap.dat``, with ``vocab.txt`` beside it, or their folder. If not given it is looked for
-        in `data_folder`; it is not fetched, for no checksum is known.
+        in `data_folder`; it is not fetched, because no checksum is known.
     """
-    from discan.readers import read
-
-    corpus = read(_locate(_AP, path), format="ldac")
+    corpus = read(_AP.locate(path), format="ldac")
     return Dataset(corpus, description="Associated Press, the sample that comes with LDA-C.")
 
 
@@ -366,12 +333,10 @@ def load_kos(path: StrPath | None = None) -> Dataset:
     ----------
     path : file or folder, optional
         ``docword.kos.txt.gz``, with ``vocab.kos.txt`` beside it if the words are to have names,
-        or their folder. If not given it is looked for in `data_folder`; it is not fetched, for
-        no checksum is known.
+        or their folder. If not given it is looked for in `data_folder`; it is not fetched,
+        because no checksum is known.
     """
-    from discan.readers import read
-
-    corpus = read(_locate(_KOS, path), format="uci")
+    corpus = read(_KOS.locate(path), format="uci")
     return Dataset(corpus, description="Daily Kos blog entries (UCI Bag of Words, Newman 2008).")
 
 
@@ -388,25 +353,19 @@ def load_voteview(
     path : file or folder, optional
         ``S109_votes.csv``, with ``S109_members.csv`` and ``S109_rollcalls.csv`` beside it, or
         their folder. If not given they are looked for in `data_folder`; they are not fetched,
-        for Voteview brings its files up to date and they have no lasting checksum.
+        because Voteview updates its files and they have no lasting checksum.
     **options
         Options of the Voteview reader.
     """
-    letter = {"senate": "S", "house": "H"}.get(chamber)
-    if letter is None:
-        raise InputError(f"chamber={chamber!r}; use 'senate' or 'house'")
-    if isinstance(congress, bool) or not isinstance(congress, int) or not 1 <= congress <= 999:
-        raise InputError(f"congress={congress!r}; it must be a whole number from 1")
-    stem = f"{letter}{congress:03d}"
-    public = _Public(
+    one_of("chamber", chamber, ("senate", "house"))
+    stem = f"{chamber[0].upper()}{whole('congress', congress, 1):03d}"
+    public = PublicFiles(
         f"Voteview, {chamber} of Congress {congress}",
         (f"{stem}_votes.csv",),
         "https://voteview.com/data",
         companions=(f"{stem}_members.csv", f"{stem}_rollcalls.csv"),
     )
-    from discan.readers import read
-
-    corpus = read(_locate(public, path), format="voteview", **options)
+    corpus = read(public.locate(path), format="voteview", **options)
     return Dataset(
         corpus,
         description=f"{chamber.title()} of Congress {congress}: Lewis, Poole, Rosenthal, Boche, "
@@ -430,9 +389,7 @@ def load_hapmap3(path: StrPath | None = None, **options: Any) -> Dataset:
     Dataset
         ``document_table``: population (if ``hapmap3.pops`` is there).
     """
-    from discan.readers import read
-
-    found = _locate(_HAPMAP3, path)
+    found = _HAPMAP3.locate(path)
     corpus = read(found, format="plink", **options)
     table: dict[str, Array] = {}
     populations = found.with_suffix(".pops")
@@ -454,21 +411,23 @@ DATASETS: dict[str, KnownDataset] = {
         "1,797 handwritten digits as counts of ink; comes with scikit-learn", load_digits
     ),
     "docstrings": KnownDataset(
-        "docstrings of Python's standard library; made on the spot", load_docstrings
+        "docstrings of Python's standard library; made on the spot", load_docstrings, "lines"
     ),
     "20newsgroups": KnownDataset(
-        "18,846 messages of 20 newsgroups; local copy, or fetched", load_20newsgroups
+        "18,846 messages of 20 newsgroups; local copy, or fetched", load_20newsgroups, "archive"
     ),
     "reuters": KnownDataset(
-        "Reuters-21578, ModApte split, 12,902 stories; local copy", load_reuters
+        "Reuters-21578, ModApte split, 12,902 stories; local copy", load_reuters, "reuters"
     ),
     "ap": KnownDataset("Associated Press, 2,246 stories; local copy", load_ap),
     "kos": KnownDataset("3,430 Daily Kos blog entries (UCI); local copy", load_kos),
     "voteview": KnownDataset(
-        "roll calls of a chamber of the US Congress, by number; local copy", load_voteview
+        "roll calls of a chamber of the US Congress, by number; local copy",
+        load_voteview,
+        "voteview",
     ),
     "hapmap3": KnownDataset(
-        "genotypes of 324 people, 13,928 SNPs; local copy, or fetched", load_hapmap3
+        "genotypes of 324 people, 13,928 SNPs; local copy, or fetched", load_hapmap3, "plink"
     ),
 }
 
@@ -483,188 +442,3 @@ def _read_senate(path: Path) -> tuple[list[list[str]], list[list[str]]]:
         for kind, *cells in csv.reader(line for line in stream if not line.startswith("#")):
             rows[kind].append(cells)
     return rows["senator"], rows["vote"]
-
-
-# ---- docstrings ----
-
-_NO_PROSE = {
-    "antigravity", "distutils", "encodings", "ensurepip", "idlelib", "lib2to3", "pydoc_data",
-    "test", "this", "turtledemo",
-}  # fmt: skip
-
-
-def _library_docstrings() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Iterate over public modules: (module, [(full name, docstring), ...])."""
-    root = Path(sysconfig.get_path("stdlib"))
-    collecting = gc.isenabled()
-    gc.disable()  # syntax trees are many small objects; this halves the time
-    try:
-        for file in _library_files(root):
-            try:
-                tree = ast.parse(file.read_bytes())
-            except (OSError, SyntaxError, ValueError):
-                continue
-            parts = file.relative_to(root).with_suffix("").parts
-            module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            docstrings = list(_docstrings(tree, module))
-            if docstrings:
-                yield module, docstrings
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _library_files(root: Path) -> Iterator[Path]:
-    for name in sorted(sys.stdlib_module_names - _NO_PROSE):
-        if name.startswith("_"):
-            continue
-        folder = root / name
-        files = sorted(folder.rglob("*.py")) if folder.is_dir() else [root / f"{name}.py"]
-        for file in files:
-            inner = file.relative_to(root).parts
-            if file.is_file() and not {"test", "tests"} & set(inner):
-                yield file
-
-
-def _docstrings(node: Any, name: str) -> Iterator[tuple[str, str]]:
-    text = ast.get_docstring(node, clean=False)
-    if text:
-        yield name, text
-    for inner in node.body:
-        if isinstance(inner, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _docstrings(inner, f"{name}.{inner.name}")
-
-
-# ---- text ----
-
-
-def _count_words(
-    texts: list[str], names: list[str], min_df: int, max_df: float, keep_empty: bool = False
-) -> tuple[Corpus, Array]:
-    """Count words of three letters or more, English stop words left out.
-
-    Returns
-    -------
-    the corpus, and which texts are in it: all, or those with a word left
-    """
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectoriser = CountVectorizer(
-        stop_words="english", token_pattern=r"[^\W\d_]{3,}", min_df=min_df, max_df=max_df
-    )
-    try:
-        counts = vectoriser.fit_transform(texts)
-    except ValueError as error:
-        raise InputError(f"no words are left: {error}") from None
-    kept = np.ones(len(texts), dtype=bool) if keep_empty else np.diff(counts.indptr) > 0
-    corpus = Corpus(
-        counts[kept],
-        document_names=[name for name, keep in zip(names, kept, strict=True) if keep],
-        word_names=vectoriser.get_feature_names_out(),
-    )
-    return corpus, kept
-
-
-class _Story(NamedTuple):
-    name: str
-    split: str
-    topics: str
-    text: str
-
-
-_STORY = re.compile(r"<REUTERS (?P<head>[^>]*)>(?P<inside>.*?)</REUTERS>", re.DOTALL)
-_FIELDS = re.compile(r"<(TITLE|BODY)>(.*?)</\1>", re.DOTALL)
-_TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
-
-
-def _reuters_stories(path: Path) -> Iterator[_Story]:
-    """Iterate over the stories of the ModApte split: those with TOPICS="YES"."""
-    for page in _reuters_pages(path):
-        for story in _STORY.finditer(page):
-            head = dict(re.findall(r'(\w+)="([^"]*)"', story["head"]))
-            split = {"TRAIN": "train", "TEST": "test"}.get(head.get("LEWISSPLIT", ""))
-            if split is None or head.get("TOPICS") != "YES":
-                continue
-            topics = _TOPICS.search(story["inside"])
-            labels = re.findall(r"<D>(.*?)</D>", topics[1]) if topics else []
-            fields = [text for _, text in _FIELDS.findall(story["inside"])]
-            if not fields:  # stories of type UNPROC hold bare text
-                _, tag, rest = story["inside"].partition("<TEXT")
-                fields = [re.sub(r"<[^>]*>", " ", tag + rest)]
-            text = unescape("\n".join(fields))
-            yield _Story(head.get("NEWID", ""), split, " ".join(labels), text)
-
-
-def _reuters_pages(path: Path) -> Iterator[str]:
-    """Iterate over the .sgm files of a folder or of an archive, nothing unpacked to the disk."""
-    if path.suffix == ".sgm":
-        for file in sorted(path.parent.glob("reut2-*.sgm")):
-            yield file.read_text("latin-1")
-        return
-    try:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                if member.isfile() and member.name.endswith(".sgm"):
-                    stream = archive.extractfile(member)
-                    if stream is not None:
-                        yield stream.read().decode("latin-1")
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise InputError(f"{path}: damaged archive ({error}); get it again") from None
-
-
-# ---- where files are ----
-
-
-def _locate(public: _Public, path: StrPath | None) -> Path:
-    """Find the main file: at `path`, in the data folder, or by fetching it."""
-    if path is not None:
-        given = Path(path)
-        if not given.exists():
-            raise InputError(f"{given}: no such file or folder")
-        found = given if given.is_file() else _search(given, public.files)
-        if found is None:
-            raise InputError(f"{given}: holds none of {', '.join(public.files)}")
-        return found
-    folder = data_folder()
-    found = _search(folder, public.files) if folder.is_dir() else None
-    if found is not None:
-        return found
-    if not public.url:
-        raise InputError(_advice(public, folder, "it is not fetched, for want of a checksum"))
-    return _fetch(public, folder)
-
-
-def _search(folder: Path, names: Iterable[str]) -> Path | None:
-    """Look for the first of the names in a folder and two levels below."""
-    for name in names:
-        for pattern in (name, f"*/{name}", f"*/*/{name}"):
-            for found in sorted(folder.glob(pattern)):
-                return found
-    return None
-
-
-def _fetch(public: _Public, folder: Path) -> Path:
-    """Fetch the files into the folder, each with its checksum; return the main one."""
-    try:
-        import pooch  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        reason = "fetching it needs the package pooch (pip install pooch)"
-        raise InputError(_advice(public, folder, reason)) from None
-    paths = []
-    for name, checksum in public.sha256.items():
-        url = public.url + name if public.url.endswith("/") else public.url
-        try:
-            fetched = pooch.retrieve(url, f"sha256:{checksum}", fname=name, path=folder)
-        except (OSError, ValueError) as error:
-            reason = f"fetching {name} failed ({type(error).__name__})"
-            raise InputError(_advice(public, folder, reason)) from error
-        paths.append(Path(fetched))
-    return paths[0]
-
-
-def _advice(public: _Public, folder: Path, reason: str) -> str:
-    companions = f" (and {', '.join(public.companions)})" if public.companions else ""
-    return (
-        f"{public.title}: no local copy, and {reason}; get it from {public.address} and put "
-        f"{public.files[0]}{companions} into {folder}, or give its path"
-    )

@@ -1,19 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read Reuters-21578 as it is handed out: stories inside .sgm files, many in each."""
+"""Read Reuters-21578 as it is distributed: .sgm files with many stories in each."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Annotated, Any, NamedTuple
 
 from discan.data.corpus import Corpus
-from discan.readers.source import Source, reader
+from discan.readers.folders import members
+from discan.readers.guess import reader
+from discan.readers.public_files import PublicFiles, StrPath
+from discan.readers.source import Source
+from discan.readers.tokens import TextOptions
+from discan.readers.words import TextCounts
+from discan.validation import one_of
 
-__all__ = ["read_reuters"]
+__all__ = ["Story", "read_reuters", "read_stories"]
+
+FILES = PublicFiles(
+    "Reuters-21578",
+    ("reuters21578.tar.gz", "reut2-000.sgm"),
+    "https://archive.ics.uci.edu/dataset/137/reuters+21578+text+categorization+collection",
+)
 
 _NAME = re.compile(r"reut2-\d+\.sgm|reuters21578\.(tar|tgz)")
+_STORY = re.compile(r"<REUTERS (?P<head>[^>]*)>(?P<inside>.*?)</REUTERS>", re.DOTALL)
+_FIELDS = re.compile(r"<(TITLE|BODY)>(.*?)</\1>", re.DOTALL)
+_TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
 
 
-def _is_reuters(source: Source, head: str) -> bool:
+class Story(NamedTuple):
+    """A story: its number, "train" or "test", its topics with spaces between, and its text."""
+
+    name: str
+    split: str
+    topics: str
+    text: str
+
+
+def _is_reuters(source: Source) -> bool:
     if source.is_folder:
         return next(source.path.glob("reut2-*.sgm"), None) is not None
     return _NAME.fullmatch(source.name) is not None
@@ -21,24 +48,63 @@ def _is_reuters(source: Source, head: str) -> bool:
 
 @reader(
     "reuters",
-    "Reuters-21578 as handed out, reuters21578.tar.gz or its folder of .sgm files; a story each",
+    "Reuters-21578 as distributed, reuters21578.tar.gz or its folder of .sgm files; one document "
+    "per story",
     endings=(".sgm", "reuters21578.tar", "reuters21578.tgz"),
     sniff=_is_reuters,
+    is_text=True,
 )
 def read_reuters(
-    source: Source, subset: str = "all", min_df: int = 2, max_df: float = 0.5
+    source: Source,
+    subset: Annotated[str, "Stories to read: 'all', 'train' or 'test'."] = "all",
+    **options: Any,
 ) -> Corpus:
-    """Read the stories of the ModApte split of Reuters-21578.
-
-    Parameters
-    ----------
-    source : Source
-        The archive, its folder, or one of the files in it.
-    subset : {"all", "train", "test"}
-    min_df, max_df : int, float
-        Words in fewer stories, or in a larger share of them, are left out.
-    """
-    from discan.readers.datasets import load_reuters
-
+    """Read the stories of the ModApte split of Reuters-21578, from any of its files."""
     path = source.path.parent if source.name.endswith(".sgm") else source.path
-    return load_reuters(path, subset=subset, min_df=min_df, max_df=max_df).corpus
+    return read_stories(path, subset, **options)[0]
+
+
+def read_stories(
+    path: StrPath | None, subset: str = "all", **options: Any
+) -> tuple[Corpus, list[Story]]:
+    """Read the stories of the ModApte split; ``options`` are those of `TextOptions`."""
+    one_of("subset", subset, ("all", "train", "test"))
+    source = Source(FILES.locate(path))
+    counts = TextCounts(TextOptions.of(options), origin=str(source.path))
+    stories = []
+    for story in _stories(source):
+        if subset in ("all", story.split):
+            counts.add(story.text)
+            stories.append(story._replace(text=""))
+    if not stories:
+        raise source.error("no story of the ModApte split in it; is it Reuters-21578?")
+    return counts.finish([story.name for story in stories]), stories
+
+
+def _stories(source: Source) -> Iterator[Story]:
+    """Iterate over the stories of the ModApte split: those with TOPICS="YES"."""
+    for page in _pages(source):
+        for story in _STORY.finditer(page):
+            head = dict(re.findall(r'(\w+)="([^"]*)"', story["head"]))
+            split = {"TRAIN": "train", "TEST": "test"}.get(head.get("LEWISSPLIT", ""))
+            if split is None or head.get("TOPICS") != "YES":
+                continue
+            topics = _TOPICS.search(story["inside"])
+            labels = re.findall(r"<D>(.*?)</D>", topics[1]) if topics else []
+            fields = [text for _, text in _FIELDS.findall(story["inside"])]
+            if not fields:  # stories of type UNPROC hold bare text
+                _, tag, rest = story["inside"].partition("<TEXT")
+                fields = [re.sub(r"<[^>]*>", " ", tag + rest)]
+            text = unescape("\n".join(fields))
+            yield Story(head.get("NEWID", ""), split, " ".join(labels), text)
+
+
+def _pages(source: Source) -> Iterator[str]:
+    """Iterate over the .sgm files of a folder or of an archive."""
+    if source.name.endswith(".sgm"):
+        for file in sorted(source.path.parent.glob("reut2-*.sgm")):
+            yield file.read_text("latin-1")
+        return
+    for name, data in members(source):
+        if name.endswith(".sgm"):
+            yield data.decode("latin-1")

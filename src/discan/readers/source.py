@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every reader shares: opening files safely and guessing formats."""
+"""Open files safely: decompression, limits, lines, and errors that name the place."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import inspect
 import io
-import logging
 import lzma
 import os
-import re
 import stat
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from discan.data.corpus import Corpus
-from discan.errors import InputError, LimitError, StorageError
+from discan.errors import DiscanError, InputError, LimitError, StorageError
 
-__all__ = ["READERS", "Option", "Reader", "Source", "guess", "read", "reader"]
+__all__ = [
+    "MAX_LINE",
+    "MAX_RATIO",
+    "MAX_UNPACKED",
+    "PACKED_STARTS",
+    "Source",
+    "reason",
+    "unpacked_name",
+]
 
-log = logging.getLogger("discan")
-
-MAX_UNPACKED = 2**30  # bytes; beyond it a file that shrank a hundredfold is taken for a bomb
+MAX_UNPACKED = 2**30  # bytes; a file that unpacks to more, and a hundredfold, is refused as a bomb
 MAX_RATIO = 100
 MAX_LINE = 2**28  # bytes
 
@@ -47,15 +49,15 @@ class Source:
         mode = _mode(self.path)
         self.is_folder = stat.S_ISDIR(mode)
         if not self.is_folder and not stat.S_ISREG(mode):
-            raise InputError(
-                f"{self.path}: a pipe or a device, not a file or folder; save it to a file first"
-            )
-        self.name = self.path.name.lower()
-        for suffix in PACKED:
-            self.name = self.name.removesuffix(suffix)
+            raise self.error("a pipe or a device, not a file or folder; save it to a file first")
+        self.name = unpacked_name(self.path)
+
+    def limit(self, path: Path | None = None) -> int:
+        """Return the largest number of bytes that the file may unpack to."""
+        return max(self.max_unpacked, MAX_RATIO * (path or self.path).stat().st_size)
 
     def open(self, path: Path | None = None) -> BinaryIO:
-        """Open for reading bytes, unpacked; the same for another file of the family."""
+        """Open the file, or another file of its family, to read its unpacked bytes."""
         path = path or self.path
         try:
             raw: Any = path.open("rb")
@@ -63,170 +65,94 @@ class Source:
         except OSError as error:
             raise StorageError(f"{path}: {error.strerror or error}") from None
         unpack = next(
-            (opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None
+            (_UNPACKERS[magic] for magic in PACKED_STARTS if start.startswith(magic)), None
         )
         if unpack is None:
             return cast("BinaryIO", raw)
-        limit = max(self.max_unpacked, MAX_RATIO * path.stat().st_size)
-        return cast("BinaryIO", io.BufferedReader(_Limited(unpack(raw), path, limit), 2**16))
+        limited = _Limited(unpack(raw), path, self.limit(path))
+        return cast("BinaryIO", io.BufferedReader(limited, 2**16))
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, str]]:
         """Iterate over (line number from 1, text without its end of line), UTF-8 checked."""
-        path = path or self.path
+        number = 0
         with self.open(path) as stream:
-            number = 0
             try:
-                # Bounded, so that a file without ends of line does not fill the memory.
+                # Each read is bounded: a file without ends of line must not fill the memory.
                 parts = iter(partial(stream.readline, MAX_LINE + 1), b"")
                 for number, line in enumerate(parts, start=1):
                     if len(line) > MAX_LINE:
-                        raise LimitError(
-                            f"{path}, line {number}: longer than {MAX_LINE:,} bytes; is it text?"
-                        )
+                        problem = f"longer than {MAX_LINE:,} bytes; is it text?"
+                        raise self.error(problem, number, path, LimitError)
                     if number == 1:
                         line = line.removeprefix(b"\xef\xbb\xbf")
                     yield number, line.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{path}, line {number}: byte {error.start} is not UTF-8; convert the file to "
-                    "UTF-8 first"
-                ) from None
-            except (EOFError, zlib.error, lzma.LZMAError) as error:
-                raise InputError(f"{path}: damaged compressed file ({error})") from None
+                problem = f"byte {error.start} is not UTF-8; convert the file to UTF-8 first"
+                raise self.error(problem, number, path) from None
             except OSError as error:
-                raise StorageError(f"{path}: {error.strerror or error}") from None
+                raise self.error(
+                    error.strerror or str(error), path=path, kind=StorageError
+                ) from None
 
-    def head(self, n_bytes: int = 2**14) -> str:
-        """Return the first characters, for guessing; empty for a folder or on any trouble."""
+    @cached_property
+    def head(self) -> str:
+        """The first characters, for guessing; empty for a folder or if they cannot be read."""
         if self.is_folder:
             return ""
         try:
             with self.open() as stream:
-                return stream.read(n_bytes).decode("utf-8", errors="replace")
-        except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
+                return stream.read(2**14).decode("utf-8", errors="replace")
+        except (DiscanError, OSError):
             return ""
 
-    def error(self, line: int, message: str, path: Path | None = None) -> InputError:
-        """Make an error that names the file and the line."""
-        return InputError(f"{path or self.path}, line {line}: {message}")
+    def beside(self, *names: str) -> Path | None:
+        """Find the first of the names in the folder of this file, packed or not."""
+        candidates = (self.path.with_name(name + end) for name in names for end in ("", *PACKED))
+        return next((path for path in candidates if path.is_file()), None)
+
+    def corpus(self, counts: Any, **parts: Any) -> Corpus:
+        """Make a corpus of a table of counts; an error names the file."""
+        try:
+            return Corpus(counts, **parts)
+        except (InputError, LimitError) as error:
+            raise self.error(str(error), kind=type(error)) from None
+
+    def error(
+        self,
+        problem: str,
+        line: int | None = None,
+        path: Path | None = None,
+        kind: type[DiscanError] = InputError,
+        **fields: Any,
+    ) -> DiscanError:
+        """Make an error that names the file and the line; ``fields`` are those of the error."""
+        place = f"{path or self.path}" if line is None else f"{path or self.path}, line {line}"
+        return kind(f"{place}: {problem}", **fields)
+
+    @contextmanager
+    def faults(self, problem: str, path: Path | None = None) -> Iterator[None]:
+        """Turn what libraries raise on damaged files into one error that names the file."""
+        try:
+            yield
+        except (DiscanError, MemoryError):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.strerror:
+                raise self.error(error.strerror, path=path, kind=StorageError) from None
+            raise self.error(f"{problem} ({reason(error)})", path=path) from None
 
 
-class Option(NamedTuple):
-    """An option of a reader: its name, its default, the type as written, and what it is."""
-
-    name: str
-    default: Any
-    type: str
-    help: str
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A format: its name, what it is, the endings and a test that tell it, and the function."""
-
-    name: str
-    summary: str
-    endings: tuple[str, ...]
-    sniff: Callable[[Source, str], bool] | None
-    function: Callable[..., Corpus]
-
-    @cached_property
-    def options(self) -> dict[str, Option]:
-        """What the function takes besides the source, from its signature and docstring."""
-        result: dict[str, Option] = {}
-        parameters = dict(inspect.signature(self.function).parameters)
-        helps = _described(self.function)
-        if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-            from discan.readers.words import TextOptions
-
-            parameters |= inspect.signature(TextOptions).parameters
-            helps |= _described(TextOptions)
-        for p in list(parameters.values())[1:]:
-            if p.kind is not p.VAR_KEYWORD:
-                result[p.name] = Option(p.name, p.default, str(p.annotation), helps.get(p.name, ""))
-        return result
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it counts the words of texts."""
-        return "stop_words" in self.options
+def unpacked_name(path: Path) -> str:
+    """Return the name of a file in lower case, without a suffix of compression."""
+    name = path.name.lower()
+    for suffix in PACKED:
+        name = name.removesuffix(suffix)
+    return name
 
 
-READERS: dict[str, Reader] = {}
-
-
-def reader(
-    name: str,
-    summary: str,
-    endings: tuple[str, ...] = (),
-    sniff: Callable[[Source, str], bool] | None = None,
-) -> Callable[[Callable[..., Corpus]], Callable[..., Corpus]]:
-    """Register ``function(source, **options) -> Corpus`` under a name; use as a decorator.
-
-    ``sniff(source, head)`` says whether the source looks like this format.
-    """
-
-    def decorate(function: Callable[..., Corpus]) -> Callable[..., Corpus]:
-        READERS[name] = Reader(name, summary, endings, sniff, function)
-        return function
-
-    return decorate
-
-
-def read(
-    path: str | os.PathLike[str],
-    format: str | None = None,
-    *,
-    max_unpacked: int = MAX_UNPACKED,
-    **options: Any,
-) -> Corpus:
-    """Read a file or folder into a corpus.
-
-    Parameters
-    ----------
-    path : file or folder; .gz, .xz, .bz2 and .zst are unpacked on the way
-    format : name of a reader (``discan.readers.READERS``), guessed if not given
-    max_unpacked : int, default=2**30
-        A file that unpacks to more bytes than this, and than a hundred times its size, is taken
-        for a bomb and refused.
-    **options
-        Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
-    """
-    source = Source(path, max_unpacked)
-    if format is None:
-        format = guess(source)
-        log.info("%s: read as %s", source.path, format)
-    if format not in READERS:
-        raise InputError(f"format={format!r} is not known; use one of {', '.join(READERS)}")
-    known = READERS[format].options
-    for name in options:
-        if name not in known:
-            raise InputError(
-                f"{source.path}: read as {format}, which has no option {name!r}; it has "
-                f"{', '.join(known) or 'none'}"
-            )
-    return READERS[format].function(source, **options)
-
-
-def guess(source: Source) -> str:
-    """Guess the format: by what the content looks like among the readers of its ending."""
-    head = source.head()
-    by_ending = [r for r in READERS.values() if r.endings and source.name.endswith(r.endings)]
-    others = list(READERS.values())
-    if by_ending and not source.is_folder and not source.name.endswith(".txt"):
-        others = []  # such an ending says what the file is meant to be: its reader tells the fault
-    for candidates in (by_ending, others):
-        for found in candidates:
-            if found.sniff is not None and found.sniff(source, head):
-                return found.name
-    if by_ending:
-        return by_ending[0].name
-    if not source.is_folder and source.path.stat().st_size == 0:
-        raise InputError(f"{source.path}: the file is empty")
-    raise InputError(
-        f"{source.path}: cannot tell the format; say which with format=..., one of "
-        f"{', '.join(READERS)}"
-    )
+def reason(error: Exception) -> str:
+    """Return the message of an error in one short line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 class _Limited(io.RawIOBase):
@@ -241,13 +167,13 @@ class _Limited(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             part = self._stream.read(len(buffer))
-        except Exception as error:  # each library of compression has errors of its own
-            raise InputError(f"{self._path}: damaged compressed file ({error})") from None
+        except Exception as error:  # each compression library has its own errors
+            raise InputError(f"{self._path}: damaged compressed file ({reason(error)})") from None
         self._seen += len(part)
         if self._seen > self._limit:
             raise LimitError(
-                f"{self._path}: unpacks to more than {self._limit:,} bytes; unpack it yourself if "
-                "you trust it, or raise max_unpacked"
+                f"{self._path}: unpacks to more than {self._limit:,} bytes",
+                remedy="unpack it yourself if you trust it, or raise max_unpacked",
             )
         buffer[: len(part)] = part
         return len(part)
@@ -257,28 +183,23 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
-def _open_zst(raw: Any) -> Any:
-    try:
-        import zstandard  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        raise InputError(
-            "reading .zst files needs the package zstandard: pip install zstandard"
-        ) from None
-    return _Zst(raw, zstandard.ZstdDecompressor().decompressobj)
-
-
 class _Zst:
-    """Unpack .zst, frame by frame; the library's own reader takes a file cut short for whole."""
+    """Unpack .zst frame by frame; the library's own reader accepts a file that is cut short."""
 
-    def __init__(self, raw: Any, new_frame: Callable[[], Any]) -> None:
-        self._raw, self._new_frame = raw, new_frame
+    def __init__(self, raw: Any) -> None:
+        try:
+            import zstandard  # type: ignore[import-not-found,unused-ignore]
+        except ImportError:
+            problem = "reading .zst files needs the package zstandard: pip install zstandard"
+            raise InputError(problem) from None
+        self._raw, self._new_frame = raw, zstandard.ZstdDecompressor().decompressobj
         self._frame: Any = None
-        self._rest = b""  # packed, not yet looked at
-        self._ready = b""  # unpacked, not yet given
+        self._rest = b""  # packed, not yet unpacked
+        self._ready = b""  # unpacked, not yet returned
 
     def read(self, size: int) -> bytes:
         while not self._ready:
-            # Little at a time: a few bytes may unpack to very many.
+            # Small parts: a few packed bytes may unpack to very many.
             part = self._rest or self._raw.read(2**10)
             self._rest = b""
             if not part:
@@ -298,7 +219,7 @@ class _Zst:
 
 
 def _mode(path: Path) -> int:
-    """Return the kind of a file; say so in one line if there is none."""
+    """Return the mode of a file, or raise an error in one line."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -309,29 +230,11 @@ def _mode(path: Path) -> int:
         raise InputError(f"{str(path)!r} is no name of a file ({error})") from None
 
 
-def _described(thing: Any) -> dict[str, str]:
-    """Read the section of parameters of a docstring: {name: text}."""
-    result: dict[str, str] = {}
-    names: list[str] = []
-    lines = inspect.getdoc(thing) or ""
-    _, _, section = lines.partition("Parameters\n----------\n")
-    for line in section.splitlines():
-        if not line.strip():
-            break
-        if line.startswith(" "):
-            for name in names:
-                result[name] = f"{result[name]} {line.strip()}".strip()
-        else:
-            heads, _, kind = line.partition(" : ")
-            names = re.findall(r"\w+", heads)
-            result |= dict.fromkeys(names, f"({kind})" if kind else "")
-    return result
-
-
 # How a compressed file begins, and what opens it.
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+_UNPACKERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,
     b"BZh": bz2.open,
-    b"\x28\xb5\x2f\xfd": _open_zst,
+    b"\x28\xb5\x2f\xfd": _Zst,
 }
+PACKED_STARTS = tuple(_UNPACKERS)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The corpus that ``discan convert`` wrote."""
+"""Read the corpus that ``discan convert`` wrote."""
 
 from __future__ import annotations
 
 from discan.data.corpus import Corpus
 from discan.data.store import load_corpus
-from discan.readers.source import Source, reader
+from discan.readers.guess import reader
+from discan.readers.source import Source
 
 __all__ = ["read_stored"]
 
@@ -14,7 +15,7 @@ __all__ = ["read_stored"]
     "discan",
     "a corpus written by discan convert",
     endings=(".discan",),
-    sniff=lambda source, head: '{"__metadata__":{"' in head[:40] and "discan" in head,
+    sniff=lambda source: '{"__metadata__":{"' in source.head[:40] and "discan" in source.head,
 )
 def read_stored(source: Source) -> Corpus:
     """Read a stored corpus."""

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of counts, one row per triple or per document: good, bad and real."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from discan.readers import Source, guess, read
+
+LONG = "document,word,count\na,x,2\nb,y,1\na,y,3\nb,x,1\nb,x,4\n"
+
+
+WIDE = "name,apple,pear,plum\none,3,0,0\ntwo,0,0,2\nthree,0,0,0\n"
+
+
+BAD_COUNTS = ["-1", "nan", "inf", "-inf", "1e300", "x", "1_0", "", "0x1", "\0", "é", "1" * 400]
+
+
+@pytest.mark.parametrize("delimiter", list(",;\t|"))
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_long(tmp_path, delimiter, ends, write, dense):
+    text = LONG.replace(",", delimiter).replace("\n", ends)
+    path = write(tmp_path / "x.csv", "\ufeff" + text)
+    assert guess(Source(path)) == "long"
+    corpus = read(path)
+    assert dense(corpus) == [[2, 3], [5, 1]]
+    assert corpus.document_names == ("a", "b")
+    assert corpus.layout.word_names == ("x", "y")
+    packed = tmp_path / "x.tsv.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert dense(read(packed)) == dense(corpus)
+
+
+def test_long_columns(tmp_path, write, fails, dense):
+    text = "n;who;when;what\n2;a;1999;x\n1;b;1999;y\n"
+    path = write(tmp_path / "x.csv", text)
+    corpus = read(path, "long", columns=("who", "what", "n"))
+    assert dense(corpus) == [[2, 0], [0, 1]]
+    assert dense(read(path, "long", columns=(1, 3, 0))) == [[2, 0], [0, 1]]
+    assert dense(read(path, "long", columns=("who", "what"))) == [[1, 0], [0, 1]]
+    fails(path, "no column 'whom'", "long", columns=("whom", "what", "n"))
+    fails(path, "no column 9", "long", columns=(1, 9, 0), header=True)
+    fails(path, "columns=", "long", columns=("who",))
+
+
+def test_long_without_heading_or_count(tmp_path, write, dense):
+    path = write(tmp_path / "x.dat", "1\t51\t7\n1\t52\t8\n2\t51\t9\n")
+    assert guess(Source(path)) == "long"
+    assert read(path).document_names == ("1", "2")
+    assert dense(read(path)) == [[7, 8], [9, 0]]
+    path = write(tmp_path / "y.csv", "doc,term\na,x\na,x\nb,y\n")
+    assert guess(Source(path)) == "long"
+    assert dense(read(path)) == [[2, 0], [0, 1]]
+
+
+def test_long_quotes(tmp_path, write, fails):
+    text = 'document,word,count\n"a, b","say ""hi""\nthere",2\nc,"x",1\n'
+    corpus = read(write(tmp_path / "x.csv", text), "long")
+    assert corpus.document_names == ("a, b", "c")
+    assert corpus.layout.word_names == ('say "hi"\nthere', "x")
+    path = write(tmp_path / "y.csv", 'd,w,n\na,"x,1\nb,y,2\n')
+    fails(path, "quotes=False", "long")
+    assert read(path, "long", quotes=False).layout.word_names == ('"x', "y")
+
+
+@pytest.mark.parametrize("delimiter", list(",;\t|"))
+def test_wide(tmp_path, delimiter, write, dense):
+    path = write(tmp_path / "x.csv", WIDE.replace(",", delimiter))
+    assert guess(Source(path)) == "wide"
+    corpus = read(path)
+    assert dense(corpus) == [[3, 0, 0], [0, 0, 2], [0, 0, 0]]
+    assert corpus.document_names == ("one", "two", "three")
+    assert corpus.layout.word_names == ("apple", "pear", "plum")
+
+
+def test_wide_variants(tmp_path, write, dense):
+    path = write(tmp_path / "x.csv", "3,0,0\n0,0.5,2\n")
+    corpus = read(path, "wide")
+    assert dense(corpus) == [[3, 0, 0], [0, 0.5, 2]]
+    assert corpus.document_names is corpus.layout.word_names is None
+    path = write(tmp_path / "y.csv", "a,b,key\n1,2,u\n3,4,v\n")
+    corpus = read(path, "wide", id_column="key")
+    assert (dense(corpus), corpus.document_names) == ([[1, 2], [3, 4]], ("u", "v"))
+    path = write(tmp_path / "r.csv", "a\tb\nu\t1\t2\nv\t3\t4\n")
+    corpus = read(path, "wide")
+    assert (dense(corpus), corpus.document_names) == ([[1, 2], [3, 4]], ("u", "v"))
+    path = write(tmp_path / "i.csv", "id,a,b\n1,2,3\n2,3,4\n")
+    assert read(path, "wide").document_names == ("1", "2")
+    assert read(path, "wide", id_column=False).n_words == 3
+
+
+@pytest.mark.parametrize("count", BAD_COUNTS)
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [("long", "document,word,count\na,x,1\na,y,{}\n"), ("wide", "name,x,y\na,1,2\nb,1,{}\n")],
+)
+def test_bad_count(tmp_path, format, text, count, write, fails):
+    path = write(tmp_path / "x.csv", text.format(count))
+    assert "line 3: count " in fails(path, ".", format)
+
+
+@pytest.mark.parametrize("bad", ["-7", "nan"])
+def test_a_small_count_table_with_a_bad_cell_is_not_taken_for_answers(tmp_path, bad, write, fails):
+    text = "doc,apple,pear,fig,plum\na,12,0,3,1\nb,0,{},2,9\nc,4,15,0,0\n"
+    good = write(tmp_path / "good.csv", text.format(7))
+    np.testing.assert_array_equal(read(good).to_csr().toarray()[1], [0, 7, 2, 9])
+    fails(write(tmp_path / "bad.csv", text.format(bad)), "line 3")
+
+
+def test_lastfm(real):
+    corpus = read(real("lastfm", "user_artists.dat"))
+    assert (corpus.n_documents, corpus.n_words) == (1892, 17632)
+    assert (corpus.n_entries, corpus.n_tokens) == (92834, 69183975)
