@@ -87,7 +87,7 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(discan.algorithms.collapsed, "BLOCK_ENTRIES", SMALL_BLOCK)
     monkeypatch.setattr(discan.algorithms.expectation, "BLOCK_ENTRIES", SMALL_BLOCK)
     for algorithm in (Expectation, CollapsedVariational):
-        monkeypatch.setattr(algorithm, "visits_a_lane", 1)
+        monkeypatch.setattr(algorithm, "entries_per_lane", 1)
 
 
 def make(model, algorithm, params, **more):

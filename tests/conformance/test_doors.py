@@ -3,6 +3,7 @@
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 from importlib import import_module
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import discan
 from discan import (
     DCA,
     Collapsed,
@@ -40,38 +42,15 @@ X = np.random.default_rng(0).poisson(0.8, (20, 8))
 X[3] = 0
 
 # every name under which the algorithms hold a kernel
+MODULES = [
+    import_module(f"discan.algorithms.{found.name}")
+    for found in pkgutil.iter_modules(discan.algorithms.__path__)
+]
 KERNELS = [
-    (f"discan.algorithms.{module}", name)
-    for module, names in {
-        "expectation": ("expect", "expect_conditional", "solve_scores"),
-        "variational": ("geometric_mean_loadings", "loading_penalty"),
-        "gibbs": ("split", "sweep", "draw_loadings"),
-        "collapsed": (
-            "assign",
-            "sweep",
-            "count_tokens",
-            "document_counts",
-            "sweep_by_rows",
-            "index_words",
-            "sweep_by_lists",
-            "move_counts",
-            "move_totals",
-        ),
-        "collapsed_variational": (
-            "expect_others",
-            "renew_counts",
-            "renew_loadings",
-            "count_tables",
-        ),
-        "sampling": (
-            "document_counts",
-            "fold_in",
-            "augment_scores",
-            "augment_loadings",
-            "log_loadings",
-        ),
-    }.items()
-    for name in names
+    (module.__name__, name)
+    for module in MODULES
+    for name, value in vars(module).items()
+    if callable(value) and getattr(value, "__module__", "").startswith("discan.kernels.")
 ]
 
 

@@ -233,6 +233,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
         """
         corpus = read_corpus(self, X, self.groups, reset=True)
+        self._limits()
         with self._threads() as engine, self._run_folder() as folder:
             seed = read_seed(self.random_state)
             if folder is not None:
@@ -257,10 +258,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _finish(self, run: Run, corpus: Corpus, engine: Threads, folder: RunFolder | None) -> Self:
         """Advance a run to its end and take its result."""
-        max_iter = None if self.max_iter is None else whole("max_iter", self.max_iter, 1)
-        tol = number("tol", self.tol, "a number, at least 0", 0.0, np.inf)
         run.engine = engine
-        run.advance(max_iter, tol, self.callback, self.progress, folder)
+        run.advance(*self._limits(), self.callback, self.progress, folder)
         self.fit_ = run.result()
         run.engine = Threads(1)
         keep = self.warm_start or run.reason == "interrupted"
@@ -500,6 +499,11 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             hyperprior=self.hyperprior,
             seed=seed,
         )
+
+    def _limits(self) -> tuple[int | None, float]:
+        """Check and return the largest number of cycles and the tolerance."""
+        max_iter = None if self.max_iter is None else whole("max_iter", self.max_iter, 1)
+        return max_iter, number("tol", self.tol, "a number, at least 0", 0.0, np.inf)
 
     def _last_run_of(self, corpus: Corpus) -> Run | None:
         """Return the last run, if a warm start asks for it and nothing has changed."""
