@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests share: runs of any cell, and data with planted components."""
+"""What tests share: the cells of models and algorithms, runs of any cell, and planted data."""
 
 import numpy as np
+import pytest
 
+from discan.algorithms import ALGORITHMS
 from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.models import MODELS
+
+
+def cells(of=lambda algorithm: algorithm()):
+    """Every model with every algorithm that fits it, as parameters (model, ``of(algorithm)``)."""
+    return [
+        pytest.param(model.short, of(algorithm), id=f"{model.short}-{algorithm.short}")
+        for model in MODELS
+        for algorithm in ALGORITHMS
+        if not algorithm().refusal(model(), frozenset())
+    ]
 
 
 def make_run(corpus, model, algorithm, prior, *, init="auto", engine=None, **options):
@@ -20,8 +33,14 @@ def fit_run(corpus, model, algorithm, prior, *, max_iter=None, tol=1e-5, **optio
     return run.result()
 
 
-def planted_counts(rng, components, alpha, lengths):
-    """Draw documents of the given lengths (I,) from components (K, J): counts (I, J)."""
-    proportions = rng.dirichlet(alpha, len(lengths))
+def planted(rng, shape, n_components, gamma, alpha):
+    """Draw components (K, J), then proportions (I, K), for a table of shape (I, J)."""
+    n_documents, n_words = shape
+    components = rng.dirichlet(np.full(n_words, gamma), n_components)
+    return components, rng.dirichlet(np.broadcast_to(alpha, n_components), n_documents)
+
+
+def counted(rng, lengths, proportions, components):
+    """Draw documents of the given lengths (I,): counts (I, J)."""
     rows = zip(lengths, proportions @ components, strict=True)
-    return np.array([rng.multinomial(n, p / p.sum()) for n, p in rows])
+    return np.array([rng.multinomial(length, chances) for length, chances in rows])

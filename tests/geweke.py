@@ -109,7 +109,7 @@ def draw_loadings(cell, shape, rng):
 
 
 def draw_scores(cell, values, c, exposure, rng):
-    """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (spec 3)."""
+    """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (theory 3)."""
     draws = rng.standard_gamma(c + values["alpha"][..., None, :])
     if cell.model == "dm":
         return draws / draws.sum(axis=-1, keepdims=True)

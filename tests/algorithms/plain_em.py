@@ -12,8 +12,8 @@ from discan.typing import Array
 
 
 @dataclass
-class Counts:  # expected, of a block's documents
-    component_counts: Array
+class Counts:
+    component_counts: Array  # expected, of a block's documents, (n, K)
 
 
 @ALGORITHMS.register
@@ -25,9 +25,8 @@ class PlainEM(Algorithm):
     short = "em"
 
     def refusal(self, model, learn, corpus=None):
-        if learn or not model.normalised:
-            return InputError("plain-em fits proportions with fixed priors", use={"model": "dm"})
-        return None
+        error = InputError("plain-em fits proportions with fixed priors", use={"model": "dm"})
+        return error if learn or not model.normalised else None
 
     def plan(self, corpus, n_components, seed):
         size = 8 * n_components * (corpus.n_documents + 3 * corpus.n_words)
@@ -47,10 +46,9 @@ class PlainEM(Algorithm):
         for i, words, counts in documents(block):
             weights = weigh(params, words, state.component_counts[i])
             totals = weights.sum(axis=1, keepdims=True)
-            split = counts[:, None] * weights / totals
+            sums[words] += counts[:, None] * weights / totals
             lane.objective += float(counts @ np.log(totals[:, 0]))
-            state.component_counts[i] = split.sum(axis=0)
-            sums[words] += split
+            state.component_counts[i] = counts @ (weights / totals)
         lane.n_documents += block.stop - block.start
 
     def update(self, params, stats, fraction, clock, engine):
@@ -78,5 +76,5 @@ def weigh(params, words, component_counts):
 
 
 def documents(block):
-    for i, part in enumerate(map(slice, block.indptr[:-1], block.indptr[1:])):
-        yield i, block.words[part], block.counts[part]
+    parts = map(slice, block.indptr[:-1], block.indptr[1:])
+    return ((i, block.words[part], block.counts[part]) for i, part in enumerate(parts))

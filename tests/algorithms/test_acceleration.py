@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import make_run
+from conftest import make_run, planted
 
 from discan import Corpus, DirichletMultinomial, GammaPoisson, InputError, MaximumLikelihood
 from discan.algorithms import acceleration
@@ -16,9 +16,8 @@ MODELS = pytest.mark.parametrize("model", [GammaPoisson, DirichletMultinomial])
 
 def corpus(seed=0, n_documents=80, n_words=30, groups=None):
     rng = np.random.default_rng(seed)
-    loadings = rng.dirichlet(np.full(n_words, 0.2), 3)
-    rates = 40 * rng.dirichlet(np.full(3, 0.4), n_documents) @ loadings
-    return Corpus(rng.poisson(rates), groups=groups)
+    components, proportions = planted(rng, (n_documents, n_words), 3, 0.2, 0.4)
+    return Corpus(rng.poisson(40 * proportions @ components), groups=groups)
 
 
 def start(table, model, algorithm, seed=0, **options):

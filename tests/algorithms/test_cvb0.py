@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from conftest import counted, planted
 
 from discan import DCA, MAP, Collapsed, CollapsedVariational, Corpus, InputError
 from discan.algorithms import choose
@@ -11,12 +12,12 @@ from discan.models import DirichletMultinomial
 K, J = 6, 120
 
 
-def planted(n_documents, length, alpha=0.15, seed=0):
+def short_documents(n_documents, length, alpha=0.15, seed=0):
     """Short documents of a few components, each with its own words and some that all share."""
     rng = np.random.default_rng(seed)
-    theta = rng.dirichlet(np.full(J, 0.05), K)
-    proportions = rng.dirichlet(np.broadcast_to(alpha, K), n_documents)
-    return np.array([rng.multinomial(length, m @ theta) for m in proportions]), theta, proportions
+    theta, proportions = planted(rng, (n_documents, J), K, 0.05, alpha)
+    lengths = np.full(n_documents, length)
+    return counted(rng, lengths, proportions, theta), theta, proportions
 
 
 def perplexity(model, X):
@@ -25,7 +26,7 @@ def perplexity(model, X):
 
 def test_short_documents_are_not_fitted_to_their_noise():
     """Held-out quality as an average over draws has, where a point estimate overfits."""
-    documents, *_ = planted(3000, 8)
+    documents, *_ = short_documents(3000, 8)
     X, new = documents[:1500], documents[1500:]
     options = {"alpha": 0.15, "gamma": 0.05, "random_state": 0, "max_iter": 150, "tol": 0.0}
     exact = Collapsed(burn_in=150, n_draws=100, start="map")
@@ -45,7 +46,7 @@ def test_short_documents_are_not_fitted_to_their_noise():
 
 
 def test_planted_components_are_found():
-    X, theta, _ = planted(800, 60)
+    X, theta, _ = short_documents(800, 60)
     model = DCA(K, algorithm="cvb0", alpha=0.15, gamma=0.05, random_state=0).fit(X)
     unit = [
         rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (model.components_, theta)
@@ -58,7 +59,7 @@ def test_planted_components_are_found():
 @pytest.mark.parametrize("groups", [None, np.arange(J) % 3])
 def test_one_component_is_leave_one_out_exactly(groups):
     """With one component a token's share is 1: the chance of each given all others is closed."""
-    X, *_ = planted(40, 30)
+    X, *_ = short_documents(40, 30)
     gamma = 0.3
     model = DCA(1, algorithm="cvb0", gamma=gamma, groups=groups, max_iter=3, tol=0.0).fit(X)
     of = np.zeros(J, int) if groups is None else groups
@@ -71,7 +72,7 @@ def test_one_component_is_leave_one_out_exactly(groups):
 
 def test_alpha_is_learnt_from_counts_not_from_fractions():
     alpha = np.array([0.8, 0.4, 0.2, 0.1, 0.1, 0.1])
-    X, theta, _ = planted(3000, 40, alpha)
+    X, theta, _ = short_documents(3000, 40, alpha)
     learnt = {
         algorithm: DCA(
             K, algorithm=algorithm, alpha=0.3, gamma=0.05, learn=("alpha",), init=theta,
@@ -85,7 +86,7 @@ def test_alpha_is_learnt_from_counts_not_from_fractions():
 
 
 def test_more_cycles_raise_what_tokens_say_of_each_other():
-    X, *_ = planted(400, 20)
+    X, *_ = short_documents(400, 20)
     for stride in (1.0, 1.7):
         algorithm = CollapsedVariational(stride=stride)
         trace = DCA(K, algorithm=algorithm, random_state=0, max_iter=60, tol=0.0).fit(X).trace_
@@ -95,7 +96,7 @@ def test_more_cycles_raise_what_tokens_say_of_each_other():
 
 
 def test_fractions_are_welcome_and_absence_is_not():
-    X, *_ = planted(50, 20)
+    X, *_ = short_documents(50, 20)
     half = DCA(3, algorithm="cvb0", random_state=0, max_iter=20).fit(X * 0.5)
     np.testing.assert_allclose(half.component_counts_.sum(axis=1), 10.0)
     with pytest.raises(InputError, match="atom at zero"):

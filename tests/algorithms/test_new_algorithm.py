@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import planted_counts
+from conftest import counted
 from typer.testing import CliRunner
 
 import discan
@@ -18,7 +18,7 @@ from discan.cli import app
 FILE = Path(__file__).with_name("plain_em.py")
 RNG = np.random.default_rng(0)
 COMPONENTS = np.kron(np.eye(3), np.full(4, 0.25))
-X = planted_counts(RNG, COMPONENTS, np.full(3, 0.2), np.full(60, 40))
+X = counted(RNG, np.full(60, 40), RNG.dirichlet(np.full(3, 0.2), 60), COMPONENTS)
 
 
 @pytest.fixture(autouse=True)

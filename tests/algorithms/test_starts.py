@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from conftest import planted
 
 import discan
 from discan import DCA
@@ -16,8 +17,7 @@ from discan.data.corpus import Corpus
 def make(n_documents=600, n_words=200, n_components=8, seed=0):
     """Documents of a few components each."""
     rng = np.random.default_rng(seed)
-    components = rng.dirichlet(np.full(n_words, 0.05), size=n_components)
-    proportions = rng.dirichlet(np.full(n_components, 0.1), size=n_documents)
+    components, proportions = planted(rng, (n_documents, n_words), n_components, 0.05, 0.1)
     return rng.poisson(60 * proportions @ components)
 
 

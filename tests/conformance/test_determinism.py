@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import planted
 
 import discan.algorithms.collapsed
 import discan.algorithms.variational
@@ -71,8 +72,8 @@ CELLS = list(cells())
 
 def counts(n_documents=80, n_words=40, seed=0):
     rng = np.random.default_rng(seed)
-    loadings = rng.dirichlet(np.full(n_words, 0.1), 4)
-    table = rng.poisson(30 * rng.dirichlet(np.full(4, 0.3), n_documents) @ loadings)
+    components, proportions = planted(rng, (n_documents, n_words), 4, 0.1, 0.3)
+    table = rng.poisson(30 * proportions @ components)
     table[5] = 0
     return table
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import cells
 from scipy import sparse
 
 import discan
@@ -32,12 +33,7 @@ from discan.models import MODELS
 SOURCE = Path(__file__).parents[2] / "src"
 NAMES = [algorithm.short for algorithm in ALGORITHMS]
 SAMPLERS = [algorithm.short for algorithm in ALGORITHMS if algorithm.whole_counts]
-CELLS = [
-    pytest.param(model.short, algorithm.short, id=f"{model.short}-{algorithm.short}")
-    for model in MODELS
-    for algorithm in ALGORITHMS
-    if not algorithm().refusal(model(), frozenset())
-]
+CELLS = cells(lambda algorithm: algorithm.short)
 X = np.random.default_rng(0).poisson(0.8, (20, 8))
 X[3] = 0
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import cells
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -32,18 +33,11 @@ from discan import (
     Gibbs,
     InputError,
 )
-from discan.algorithms import ALGORITHMS
 from discan.engines.threads import Threads
-from discan.models import MODELS
 
 PRESETS = [NMF, PLSI, LDA, MPCA, GaP, ConditionalGaP]
 SHORT = {"gibbs": Gibbs(burn_in=5, n_draws=5), "collapsed": Collapsed(burn_in=5, n_draws=5)}
-CELLS = [
-    pytest.param(model.short, algorithm.name, id=f"{model.short}-{algorithm.short}")
-    for model in MODELS
-    for algorithm in ALGORITHMS
-    if not algorithm().refusal(model(), frozenset())
-]
+CELLS = cells(lambda algorithm: algorithm.name)
 
 
 def planted(n_documents=120, n_words=24, n_components=3, length=60, seed=0):

@@ -91,7 +91,7 @@ def test_maximum_likelihood_and_map(model):
 
 
 def test_golden_case():
-    """Published values for a label group: spec 7, K = 2."""
+    """Published values for a label group: theory 7, K = 2."""
     theta = np.array([[4, 6, 4], [4, 2, 7]]) / [[14], [13]]
     labels = np.array([[0.2, 0.2, 0.6], [0.4375, 0.0625, 0.5]])
     prior = {"alpha": [0.51, 0.23], "algorithm": "collapsed"}

@@ -6,11 +6,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from conftest import cells
 from scipy import sparse
 
 from discan import DCA, Collapsed, Corpus, Gibbs
-from discan.algorithms import ALGORITHMS
-from discan.models import MODELS
 
 K = 100
 
@@ -133,12 +132,7 @@ def test_a_fit_with_its_draws_keeps_to_the_limit_where_loadings_dominate(
     assert whole[0] <= needed <= 2 * limit(table, n_components)
 
 
-CELLS = [
-    pytest.param(model.short, algorithm(), id=f"{model.short}-{algorithm.short}")
-    for model in MODELS
-    for algorithm in ALGORITHMS
-    if not algorithm().refusal(model(), frozenset())
-]
+CELLS = cells()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import fit_run, make_run
+from conftest import cells, fit_run, make_run, planted
 from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
@@ -26,7 +26,6 @@ from discan import (
     MaximumLikelihood,
     Variational,
 )
-from discan.algorithms import ALGORITHMS
 from discan.algorithms.collapsed import BLOCKED_FROM
 from discan.kernels.twins.gibbs import draw_log_loadings
 from discan.models import MODELS, LoadingsPrior
@@ -36,27 +35,18 @@ SHORT = {
     "direct": Gibbs(burn_in=6, n_draws=5, thin=2),
     "cgs": Collapsed(burn_in=6, n_draws=5, thin=2),
 }
-CELLS = [
-    pytest.param(
-        model.short, SHORT.get(algorithm.short, algorithm()), id=f"{model.short}-{algorithm.short}"
-    )
-    for model in MODELS
-    for algorithm in ALGORITHMS
-    if not algorithm().refusal(model(), frozenset())
-]
+CELLS = cells(lambda algorithm: SHORT.get(algorithm.short, algorithm()))
 SAMPLED = [cell for cell in CELLS if cell.values[1].whole_counts]
 
 
-def planted(n_documents=150, n_words=30, n_components=3, length=60, seed=0):
+def planted_table(n_documents=150, n_words=30, n_components=3, length=60, seed=0):
     """Counts, and the components they were drawn from."""
     rng = np.random.default_rng(seed)
-    components = rng.dirichlet(np.full(n_words, 0.1), n_components)
-    proportions = rng.dirichlet(np.full(n_components, 0.3), n_documents)
-    rates = length * proportions @ components
-    return rng.poisson(rates), components
+    components, proportions = planted(rng, (n_documents, n_words), n_components, 0.1, 0.3)
+    return rng.poisson(length * proportions @ components), components
 
 
-X, COMPONENTS = planted()
+X, COMPONENTS = planted_table()
 
 
 def make(model, algorithm, **params):
@@ -394,7 +384,7 @@ def test_learning_moves(model, algorithm):
 
 def test_learnt_alpha_is_near_the_truth():
     for algorithm in (Variational(), Gibbs(burn_in=60, n_draws=40)):
-        table, components = planted(n_documents=400, seed=1)
+        table, components = planted_table(n_documents=400, seed=1)
         estimator = make("dm", algorithm, learn=("alpha",), init=components, alpha=2.0)
         estimator.set_params(max_iter=None if algorithm.whole_counts else 60).fit(table)
         np.testing.assert_allclose(estimator.alpha_, 0.3, atol=0.12)
@@ -411,7 +401,7 @@ def test_hyperprior_matters():
 
 @pytest.mark.parametrize("model", ["dm", "gp"])
 def test_online_is_near_batch(model):
-    table, components = planted(n_documents=300, seed=2)
+    table, components = planted_table(n_documents=300, seed=2)
     settings = {"tol": 0.0, "init": components + 0.01}
     batch = make(model, Variational(), max_iter=60, **settings).fit(table)
     online = make(
@@ -423,7 +413,7 @@ def test_online_is_near_batch(model):
 
 
 def test_online_from_a_random_start_finds_the_components():
-    table, components = planted(n_documents=300, seed=2)
+    table, components = planted_table(n_documents=300, seed=2)
     online = make("dm", Variational(online=True, batch_entries=400), max_iter=30).fit(table)
     assert distance(online.components_, components) < 0.15
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an engine must do: run independent pieces of work and give the results in order."""
+"""The contract of an engine: run independent pieces of work and return the results in order."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Engine(Protocol):
 
     @property
     def n_workers(self) -> int:
-        """How many pieces run at once: for how to cut work up, never for what comes out."""
+        """Number of pieces that run at once; it may decide how work is cut, never the result."""
         ...
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """Return ``[work(item) for item in items]``, in that order whatever ran first."""
+        """Return ``[work(item) for item in items]``, in this order whichever ran first."""
         ...
 
     def close(self) -> None:
-        """Give back what the engine holds."""
+        """Release the threads or processes of the engine."""
         ...
 
 

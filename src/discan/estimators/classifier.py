@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Classify documents: the label is a group of its own, empty where it is to be predicted."""
+"""Classify documents: the label is a group of its own, empty in the documents to predict."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ n_jobs, random_state, callback, progress
     Notes
     -----
     "gp", "cgp": the label's exposure is such that documents of the training data's mean length are
-    expected to have ``weight`` labels, so that the label does not change what is thought of their
-    length.
+    expected to have ``weight`` labels, so that the label does not change the model of their length.
 
     Examples
     --------
@@ -121,7 +120,7 @@ n_jobs, random_state, callback, progress
         return np.asarray(self.classes_[chances.argmax(axis=1)])
 
     def __sklearn_tags__(self) -> Any:
-        """Counts are classified by their proportions: not what points in a plane are told by."""
+        """Counts are classified by proportions, which does not suit points in a plane."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
