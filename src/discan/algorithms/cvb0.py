@@ -7,23 +7,24 @@ See theory 4.7.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
-from discan.algorithms.em import MAP
 from discan.algorithms.expectation import (
     FOLD_IN_STEPS,
     FOLD_IN_TOLERANCE,
     Blend,
+    Expectation,
     ScoreState,
+    atom_refusal,
     block_lengths,
     even_batch,
 )
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, pieces
+from discan.errors import DiscanError
 from discan.kernels.cvb0 import (
     KEPT,
     count_tables,
@@ -31,6 +32,7 @@ from discan.kernels.cvb0 import (
     renew_counts,
     renew_loadings,
 )
+from discan.models import Model
 from discan.typing import Array
 from discan.validation import number
 
@@ -52,7 +54,7 @@ class Renewal(Blend):
 
 @ALGORITHMS.register
 @dataclass(frozen=True)
-class CollapsedVariational(MAP):
+class CollapsedVariational(Expectation):
     """Collapsed variational Bayes of order zero: the collapsed sampler without draws.
 
     A token is split in proportion to the probabilities of a collapsed Gibbs sweep, with expected
@@ -77,7 +79,6 @@ class CollapsedVariational(MAP):
     name = "collapsed-variational"
     short = "cvb0"
     summary = "collapsed variational Bayes, for few tokens per component"
-    atoms: ClassVar[str] = ", and expected counts are never zero"
     memory_type = Renewal
     monotone = False
     documents_per_component = 3
@@ -87,6 +88,12 @@ class CollapsedVariational(MAP):
         """Check the options."""
         super().__post_init__()
         number("stride", self.stride, "at least 1 and less than 2", 1.0, np.nextafter(2.0, 1.0))
+
+    def refusal(
+        self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
+    ) -> DiscanError | None:
+        """Refuse a model whose scores can be exactly zero."""
+        return atom_refusal(self.name, model, ", and expected counts are never zero")
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """Start from one online pass of this algorithm, in larger steps at first."""
@@ -170,7 +177,7 @@ class CollapsedVariational(MAP):
         )
 
     def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
-        """As MAP, but a small expected count is a probability of one token."""
+        """Mean of CRT(c, a), where a small expected count is a probability of one token."""
         result = np.empty(counts.shape)
         count_tables(counts, levels, concentration, result)
         return result

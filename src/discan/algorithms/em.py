@@ -8,27 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
-from scipy.special import digamma
 
 from discan.algorithms.acceleration import Accelerated
-from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Cycle, Params, Start, Stats
-from discan.algorithms.expectation import Expectation, OnlineOptions, ScoreState
+from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Params, Start, Stats
+from discan.algorithms.expectation import Expectation, OnlineOptions, atom_refusal
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.tempering import Tempered
 from discan.algorithms.wrapper import Wrapper
-from discan.data.corpus import Block, Corpus
-from discan.engines import Engine
+from discan.data.corpus import Corpus
 from discan.errors import DiscanError, InputError
 from discan.kernels.variational import weighted_log_loadings
-from discan.models import LoadingsPrior, Model
-from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
-from discan.typing import Array
+from discan.models import Model
 from discan.validation import number
 
 __all__ = ["MAP", "MaximumLikelihood"]
+
+POINT = " that a point estimate ignores"
 
 
 @ALGORITHMS.register
@@ -44,61 +41,18 @@ class MAP(Expectation):
     name = "maximum-a-posteriori"
     short = "map"
     summary = "maximum a posteriori, the fastest"
-    atoms: ClassVar[str] = " that a point estimate ignores"
 
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse a model whose scores can be exactly zero."""
-        return atom_refusal(self.name, model, self.atoms)
-
-    def score_sums(self, params: Params, block: Block, state: ScoreState) -> AugmentedScores:
-        """Expected auxiliary variables given the expected counts."""
-        table = params.table
-        rows = table.rows(block.levels)
-        counts = state.score_shape - rows.shape
-        total = rows.shape.sum(axis=1)
-        active = np.bincount(block.levels, minlength=len(table.shape))[:, None]
-        return AugmentedScores(
-            self.tables(counts, block.levels, table.shape).sum(axis=0),
-            np.repeat(active, params.n_components, axis=1),
-            (state.score_shape / rows.rate).sum(axis=0),
-            float((digamma(total) - digamma(counts.sum(axis=1) + total)).sum()),
-            len(counts),
-            params.exposure_levels,
-        )
-
-    def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
-        """Mean of CRT(c, a) for expected counts (n, K), a from the rows ``levels`` (n,)."""
-        return expected_tables(counts, concentration[levels])
-
-    def finish(
-        self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
-        engine: Engine,
-    ) -> Cycle:  # fmt: skip
-        """Make one ascent step of the hyperparameters given the expected counts."""
-        objective = self.objective(before, stats, schedule.corpus)
-        if isinstance(stats.scores, AugmentedScores):
-            params = params.with_model(
-                params.model.resample(params.learn, stats.scores, FLAT, Mode())
-            )
-        if "gamma" in params.learn:
-            params = replace(params, prior=self._learnt_prior(params))
-        return Cycle(params, objective)
+        return atom_refusal(self.name, model, POINT)
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
         constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
         loading_term = float(weighted_log_loadings(before.loadings, before.prior.gamma))
         return stats.objective + float(constants.sum()) + loading_term
-
-    def _learnt_prior(self, params: Params) -> LoadingsPrior:
-        prior, counts = params.prior, np.asarray(params.loading_counts)
-        totals = prior.layout.group_sums(counts)
-        log_beta = digamma(prior.totals)[:, None] - digamma(prior.totals[:, None] + totals)
-        gamma = np.repeat(prior.gamma[:, None], counts.shape[1], axis=1)
-        tables = self.tables(counts, np.arange(len(gamma)), gamma).sum(axis=1)
-        return prior.resample(tables, log_beta.sum(axis=1), FLAT.gamma, Mode())
 
 
 @ALGORITHMS.register
@@ -160,20 +114,10 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
             return InputError(
                 "tempering (tau) is for PLSI: use it with model='dirichlet-multinomial'"
             )
-        refusal = atom_refusal(self.name, model, MAP.atoms)
+        refusal = atom_refusal(self.name, model, POINT)
         return refusal or self.wrapped.refusal(model, learn, corpus)
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Begin at the given temperature, or at 1."""
         power = 1.0 if isinstance(self.tau, str) else float(self.tau)
         return super().init(replace(params, power=power), schedule, start, clock)
-
-
-def atom_refusal(name: str, model: Model, why: str) -> DiscanError | None:
-    """Refuse a point estimate of a model whose scores can be exactly zero."""
-    if model.flat() is not None:
-        return None
-    return InputError(
-        f"{name} makes no sense for the {model.name} model: its scores have an atom at zero{why}",
-        use={"algorithm": ("variational", "gibbs", "collapsed"), "model": "gamma-poisson"},
-    )

@@ -9,13 +9,26 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import digamma
 
-from discan.algorithms.base import Algorithm, Clock, Params, Posterior, Start, States, Stats
+from discan.algorithms.base import (
+    Algorithm,
+    Clock,
+    Cycle,
+    Params,
+    Posterior,
+    Start,
+    States,
+    Stats,
+)
 from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.engines import Engine
+from discan.errors import DiscanError, InputError
 from discan.kernels.active_set import solve_scores
 from discan.kernels.variational import expect, expect_conditional
+from discan.models import LoadingsPrior, Model
+from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.typing import Array
 from discan.validation import number, whole
 
@@ -252,9 +265,56 @@ class Expectation(OnlineOptions, Algorithm):
         """Return the parameters with point loadings theta proportional to gamma + counts."""
         return replace(params, loadings=params.prior.mean(counts), loading_counts=counts)
 
-    @abstractmethod
+    # ---- hyperparameters, from expected counts ----
+
     def score_sums(self, params: Params, block: Block, state: ScoreState) -> Any:
-        """Return the sums over the block's documents that the hyperparameters are learnt from."""
+        """Expected auxiliary variables given the expected counts."""
+        table = params.table
+        rows = table.rows(block.levels)
+        counts = state.score_shape - rows.shape
+        total = rows.shape.sum(axis=1)
+        active = np.bincount(block.levels, minlength=len(table.shape))[:, None]
+        return AugmentedScores(
+            self.tables(counts, block.levels, table.shape).sum(axis=0),
+            np.repeat(active, params.n_components, axis=1),
+            (state.score_shape / rows.rate).sum(axis=0),
+            float((digamma(total) - digamma(counts.sum(axis=1) + total)).sum()),
+            len(counts),
+            params.exposure_levels,
+        )
+
+    def tables(self, counts: Array, levels: Array, concentration: Array) -> Array:
+        """Mean of CRT(c, a) for expected counts (n, K), a from the rows ``levels`` (n,)."""
+        return expected_tables(counts, concentration[levels])
+
+    def finish(
+        self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
+        engine: Engine,
+    ) -> Cycle:  # fmt: skip
+        """Report the objective where the cycle began, and learn the hyperparameters."""
+        return Cycle(self.learnt(params, stats), self.objective(before, stats, schedule.corpus))
+
+    def learnt(self, params: Params, stats: Stats) -> Params:
+        """Make one ascent step of the hyperparameters given the expected counts (theory 5.2)."""
+        if isinstance(stats.scores, AugmentedScores):
+            params = params.with_model(
+                params.model.resample(params.learn, stats.scores, FLAT, Mode())
+            )
+        if "gamma" in params.learn:
+            params = replace(params, prior=self._learnt_prior(params))
+        return params
+
+    def _learnt_prior(self, params: Params) -> LoadingsPrior:
+        prior, counts = params.prior, np.asarray(params.loading_counts)
+        totals = prior.layout.group_sums(counts)
+        log_beta = digamma(prior.totals)[:, None] - digamma(prior.totals[:, None] + totals)
+        gamma = np.repeat(prior.gamma[:, None], counts.shape[1], axis=1)
+        tables = self.tables(counts, np.arange(len(gamma)), gamma).sum(axis=1)
+        return prior.resample(tables, log_beta.sum(axis=1), FLAT.gamma, Mode())
+
+    @abstractmethod
+    def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
+        """Return the objective where the cycle began, constants included."""
 
     # ---- answers ----
 
@@ -309,6 +369,16 @@ class Expectation(OnlineOptions, Algorithm):
             self.geometric_mean, params.power, n_steps, tolerance, collect,
         )  # fmt: skip
         return objective
+
+
+def atom_refusal(name: str, model: Model, why: str) -> DiscanError | None:
+    """Refuse a point estimate of a model whose scores can be exactly zero."""
+    if model.flat() is not None:
+        return None
+    return InputError(
+        f"{name} makes no sense for the {model.name} model: its scores have an atom at zero{why}",
+        use={"algorithm": ("variational", "gibbs", "collapsed"), "model": "gamma-poisson"},
+    )
 
 
 def even_batch(corpus: Corpus, most: int, documents: int) -> int:

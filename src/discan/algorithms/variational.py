@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import ALGORITHMS, Clock, Cycle, Params, States, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, States, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
@@ -106,23 +106,19 @@ class Variational(Expectation):
             len(a),
         )
 
-    def finish(
-        self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
-        engine: Engine,
-    ) -> Cycle:  # fmt: skip
-        """Report the lower bound on log p(W), and make the M-steps (theory 5.1).
+    def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
+        """Return the lower bound on log p(W); with point loadings, plus sum gamma log theta."""
+        constants = before.model.log_constant(corpus.lengths) + before.model.log_bag(corpus)
+        return stats.objective + float(constants.sum()) + _loading_term(before)
 
-        With point loadings, sum gamma log theta is added to the bound.
-        """
-        model, corpus = before.model, schedule.corpus
-        constants = model.log_constant(corpus.lengths) + model.log_bag(corpus)
-        objective = stats.objective + float(constants.sum()) + _loading_term(before)
+    def learnt(self, params: Params, stats: Stats) -> Params:
+        """Make the M-steps of the hyperparameters (theory 5.1)."""
         if isinstance(stats.scores, ExpectedScores):
             params = params.with_model(params.model.maximise(params.learn, stats.scores))
         if "gamma" in params.learn:
             assert params.loadings is not None
             params = replace(params, prior=params.prior.maximise(np.log(params.loadings)))
-        return Cycle(params, objective)
+        return params
 
 
 def _loading_term(params: Params) -> float:
