@@ -151,7 +151,7 @@ def test_a_cell_works_or_says_why_not(model, algorithm):
         with pytest.raises(InputError) as caught:
             estimator.fit(corpus)
         reason = str(caught.value)
-        assert reason == algorithm.refusal(prepared(model, 2, corpus), learn)
+        assert reason == str(algorithm.refusal(prepared(model, 2, corpus), learn))
         assert 20 < len(reason) < 300
         assert "\n" not in reason
         assert ". " not in reason.rstrip(".")
@@ -506,7 +506,7 @@ def test_learnt_rate_has_a_closed_form(model, loadings):
     run = make_run(corpus, chosen, Variational(loadings=loadings), prior, learn=("beta",), seed=3)
     run.advance(400)
     answer = run.result()
-    present = (1.0 - answer.absent).sum(0)
+    present = (1.0 - answer.documents.absent).sum(0)
     expected = alpha * corpus.n_groups * present / answer.component_counts.sum(0)
     np.testing.assert_allclose(run.params.model.beta, expected, rtol=1e-4)
 

@@ -111,9 +111,7 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
                 use={"algorithm": ("map", "variational", "gibbs", "collapsed")},
             )
         if self.tau != 1.0 and not model.normalised:
-            return InputError(
-                "tempering (tau) is for PLSI: use it with model='dirichlet-multinomial'"
-            )
+            return InputError("tempering (tau) is for PLSI", use={"model": "dirichlet-multinomial"})
         refusal = atom_refusal(self.name, model, POINT)
         return refusal or self.wrapped.refusal(model, learn, corpus)
 

@@ -59,7 +59,7 @@ class Variational(Expectation):
         """Refuse to learn gamma with point loadings, which have no prior density."""
         if "gamma" in learn and self.loadings == "point":
             return InputError(
-                "gamma cannot be learnt with point loadings; use loadings='dirichlet'"
+                "gamma cannot be learnt with point loadings", use={"loadings": "dirichlet"}
             )
         return None
 

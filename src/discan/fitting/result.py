@@ -156,9 +156,9 @@ class Fit:
         """Log p(w | components) of each document, scores integrated out, bag form, (I,)."""
         if not np.all(np.asarray(self.params.model.alpha) > 0):
             raise InputError(
-                "maximum likelihood has no prior of the scores, so a document has no probability; "
-                "use score(X), or fit with algorithm='map' or 'variational'"
-            )
+                "maximum likelihood has no prior of the scores, so a document has no probability",
+                remedy="use score(X)", use={"algorithm": ("map", "variational")},
+            )  # fmt: skip
         return log_likelihood(
             method, self.params, self.mean_loadings, corpus, engine or Threads(1), self._seed
         )
