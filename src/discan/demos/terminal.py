@@ -23,7 +23,7 @@ _PLAIN = str.maketrans(
 class Terminal(Console):
     """A Rich console that writes ASCII where the stream cannot encode block characters."""
 
-    def __init__(self, stream: TextIO, width: int | None = None) -> None:
+    def __init__(self, stream: TextIO, width: int | None = None, **settings: Any) -> None:
         encoding = getattr(stream, "encoding", None) or "utf-8"
         self.plain = not _encodes_blocks(encoding)
         super().__init__(
@@ -32,6 +32,7 @@ class Terminal(Console):
             highlight=False,
             markup=False,
             emoji=False,
+            **settings,
         )
 
     def table(self, title: str, **columns: Any) -> Table:
