@@ -258,7 +258,7 @@ def _normalised(loadings: Array, groups: Any) -> tuple[Array, Layout]:
 def _sizes(sizes: Any, n_components: int) -> Array:
     if sizes is None:
         return np.full(n_components, 1.0 / n_components)
-    values = np.asarray(sizes, dtype=np.float64)
+    values = numbers(sizes)
     if values.shape != (n_components,) or not (np.isfinite(values) & (values >= 0)).all():
         raise InputError(f"sizes must be {n_components} numbers, not negative")
     if not values.sum() > 0:
