@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable
 from typing import TextIO
@@ -39,7 +38,7 @@ def digits(stream: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -
     """
     from sklearn.datasets import load_digits
 
-    console = Terminal(stream or sys.stdout, soft_wrap=True)  # pictures are never wrapped
+    console = Terminal(stream, soft_wrap=True)  # pictures are never wrapped
     data = load_digits()
     counts, labels = data.data.astype(np.int64), data.target
     held_out = np.arange(len(counts)) % 10 == 9

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TextIO
 
@@ -44,7 +43,7 @@ def text(
     DCA
         The fitted estimator.
     """
-    console = Terminal(stream or sys.stdout, width)
+    console = Terminal(stream, width)
     data = load_docstrings()
     corpus = data.corpus
     console.print(

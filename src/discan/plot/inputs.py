@@ -114,7 +114,9 @@ def documents_of(
     )
 
 
-def components_of(source: Any, names: Any, sizes: Any, words: Any, groups: Any) -> Components:
+def components_of(
+    source: Any, names: Any = None, sizes: Any = None, words: Any = None, groups: Any = None
+) -> Components:
     """Read components from a fit or an estimator, or from a (K, J) array and its description."""
     fit = fit_of(source)
     if is_estimator(source) and names is None and hasattr(source, "components_"):
@@ -214,7 +216,7 @@ def by_group(shares: Array, group: Array) -> Array:
 
 def _names_with_words(source: Any) -> list[str]:
     """Names of the components of a fit, with their likeliest words unless words are in groups."""
-    found = components_of(source, None, None, None, None)
+    found = components_of(source)
     if found.layout.n_groups > 1 or found.layout.word_names is None:
         return found.names
     return [f"{name}: {', '.join(found.likeliest(k, 3))}" for k, name in enumerate(found.names)]

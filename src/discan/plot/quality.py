@@ -101,7 +101,6 @@ def quality(
     up = theme.number_axis(theme.label(measure), [every, means - filled, means + filled], 0.08)
     layout = {
         **theme.line_chart(across, up, width=640, left=84, right=330),
-        **theme.legend(),
         "shapes": [] if chosen is None else [theme.rule(y=means[best] - sign * errors[best])],
     }
     told = f"{'Higher' if higher_is_better else 'Lower'} is better"

@@ -166,6 +166,7 @@ def share_chart(
 def line_chart(x: dict[str, Any], y: dict[str, Any], *, width: int, left: int, right: int) -> Any:
     """Return the layout of lines over a plane; ``x`` and ``y`` are arguments of `axis`."""
     return {
+        **legend(),
         "width": width + right, "height": 440,
         "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 16, "b": 56},
         "xaxis": axis(showline=True, anchor="y", **x),

@@ -77,7 +77,6 @@ def trace(
     right = theme.legend_width(keys) if several else 24
     layout = {
         **theme.line_chart(across, up, width=760, left=90, right=right),
-        **theme.legend(),
         "showlegend": several,
         **_first_draw(lines[0], several),
     }
