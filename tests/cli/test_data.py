@@ -16,7 +16,7 @@ import pytest
 import discan
 from discan.cli.app import COMMANDS
 from discan.errors import InputError, LimitError
-from discan.readers.source import READERS, Source
+from discan.readers import READERS, Source
 
 
 def test_convert_says_what_it_wrote(run, place, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from discan import plot
 
-SHARED = {"__init__", "export", "inputs", "order", "svg", "theme"}
+SHARED = {"__init__", "export", "inputs", "svg", "theme"}
 OTHERS = {"colours", "save", "to_svg"}  # public functions that make no figure
 
 

@@ -36,11 +36,10 @@ def convert(
 
     [b]Example:[/b] discan convert 20news/ news.discan
     """
-    from discan.data.storage import probe
     from discan.data.store import save_corpus
     from discan.fitting.summary import describe_corpus
 
-    probe(output)
+    check_writable(output)
     corpus = read_data(data, reading)
     save_corpus(corpus, output)
     if printing.style is not Style.TABLE:

@@ -76,7 +76,8 @@ def predict(
         form = Style.JSON if style.json else Style.CSV
         emit(form, ["document", *words], _named_rows(corpus, chances))
         return
-    best = zip(_names(corpus), chances.argmax(axis=1), chances.max(axis=1), strict=True)
+    names = _names(corpus.document_names, corpus.n_documents)
+    best = zip(names, chances.argmax(axis=1), chances.max(axis=1), strict=True)
     rows = [(name, words[j], float(chance)) for name, j, chance in best]
     emit(style.style, ("document", "prediction", "probability"), rows)
 
@@ -113,27 +114,24 @@ def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) ->
     emit(style.style, ("predictor", "nats per token", "perplexity"), rows)
 
 
-def _names(corpus: Corpus) -> Sequence[str]:
-    return corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+def _names(given: Sequence[str] | None, size: int) -> Sequence[str]:
+    return given or [str(n) for n in range(size)]
 
 
 def _named_rows(corpus: Corpus, values: Any) -> list[list[Any]]:
     """Return one row per document: its name and its values."""
-    return [[n, *map(float, row)] for n, row in zip(_names(corpus), values, strict=True)]
+    names = _names(corpus.document_names, corpus.n_documents)
+    return [[name, *map(float, row)] for name, row in zip(names, values, strict=True)]
 
 
 def _imputed(estimator: Any, corpus: Corpus) -> Iterator[tuple[Any, ...]]:
     """Iterate over document, group, word and expected count of the missing data."""
     filled, layout = estimator.fit_.fill(corpus), estimator.fit_.layout
-    documents, words, groups = corpus.document_names, layout.word_names, layout.group_names
+    documents = _names(corpus.document_names, corpus.n_documents)
+    words = _names(layout.word_names, layout.n_words)
+    groups = _names(layout.group_names, layout.n_groups)
     for i, j, value in zip(*filled, strict=True):
-        g = layout.group_of_word[j]
-        yield (
-            str(i) if documents is None else documents[i],
-            str(g) if groups is None else groups[g],
-            str(j) if words is None else words[j],
-            float(value),
-        )
+        yield documents[i], groups[layout.group_of_word[j]], words[j], float(value)
 
 
 def _unigram(estimator: Any, corpus: Corpus) -> float:

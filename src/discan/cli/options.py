@@ -17,9 +17,12 @@ import typer
 from discan.cli.printing import Style
 
 __all__ = [
-    "FORMATS", "Data", "Listing", "ModelFile", "NewData", "Printing", "Quiet", "Reading",
-    "TextReading", "Threads", "Writing", "fitting", "one_of", "printing", "running", "with_groups",
+    "DATASET", "FORMATS", "Data", "Listing", "ModelFile", "NewData", "Printing", "Quiet",
+    "Reading", "TextReading", "Threads", "Writing", "fitting", "one_of", "printing", "running",
+    "with_groups",
 ]  # fmt: skip
+
+DATASET = "dataset:"  # what the name of a data set begins with
 
 
 # ---- how to declare one ----
@@ -105,11 +108,11 @@ def _formats() -> dict[str, str]:
 
 def _datasets(incomplete: str) -> list[tuple[str, str]]:
     """Complete the names of data sets; a shell completes the names of files by itself."""
-    if not incomplete.startswith("dataset:"):
+    if not incomplete.startswith(DATASET):
         return []
     from discan.readers.datasets import DATASETS
 
-    return [(f"dataset:{name}", entry.summary) for name, entry in DATASETS.items()]
+    return [(f"{DATASET}{name}", entry.summary) for name, entry in DATASETS.items()]
 
 
 # ---- single arguments and options ----

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from discan.cli.options import NewData, Reading
+from discan.cli.options import DATASET, NewData, Reading
 from discan.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ __all__ = [
 ]  # fmt: skip
 
 log = logging.getLogger("discan")
-
-DATASET = "dataset:"
 
 
 class Found(NamedTuple):

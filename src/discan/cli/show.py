@@ -11,10 +11,10 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from discan.cli.options import Listing, ModelFile, Printing, Quiet, TextReading, one_of
+from discan.cli.options import DATASET, Listing, ModelFile, Printing, Quiet, TextReading, one_of
 from discan.cli.options import printing as printed
 from discan.cli.printing import check_writable, emit, emit_record, listing, terminal_width, to_json
-from discan.cli.reading import DATASET, describe_model, find_data, load_dca, read_found
+from discan.cli.reading import describe_model, find_data, load_dca, read_found
 from discan.errors import InputError, StorageError
 
 __all__ = ["FIGURES", "Figure", "info", "plot", "show"]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable
 from typing import TextIO
@@ -37,14 +36,16 @@ def digits(stream: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -
     DCA
         The fitted estimator.
     """
-    console = Terminal(stream or sys.stdout)
-    counts, labels = _load()
+    from sklearn.datasets import load_digits
+
+    console = Terminal(stream, soft_wrap=True)  # pictures are never wrapped
+    data = load_digits()
+    counts, labels = data.data.astype(np.int64), data.target
     held_out = np.arange(len(counts)) % 10 == 9
     train, test = counts[~held_out], counts[held_out]
-    _say(
-        console,
+    console.print(
         f"{len(counts):,} handwritten digits of 8 x 8 pixels; a count is the ink of a pixel, 0 to "
-        f"16.\nWhich strokes do they consist of? Fitting {N_COMPONENTS} components ...",
+        f"16.\nWhich strokes do they consist of? Fitting {N_COMPONENTS} components ..."
     )
     began = time.perf_counter()
     estimator = ConditionalGaP(
@@ -53,11 +54,9 @@ def digits(stream: TextIO | None = None, burn_in: int = 80, n_draws: int = 40) -
         random_state=0,
         progress=False,
     ).fit(train)
-    seconds = time.perf_counter() - began
-    _say(
-        console,
+    console.print(
         f"Conditional Gamma-Poisson by Gibbs sampling: {estimator.n_iter_} sweeps over "
-        f"{train.sum():,} units of ink, {seconds:.1f} s.\n",
+        f"{train.sum():,} units of ink, {time.perf_counter() - began:.1f} s.\n"
     )
     order = np.argsort(-estimator.component_counts_.sum(axis=0))
     _print_components(console, estimator, order, labels[~held_out])
@@ -84,7 +83,7 @@ def _print_components(console: Terminal, estimator: DCA, order: Array, labels: A
             [f"{sizes[rank]:.0%} of the ink".center(CELL) for rank in ranks],
             [f"in {_main_digits(by_digit[:, rank])}".center(CELL) for rank in ranks],
         ]
-        _say(console, "\n".join(map(_row, lines)) + "\n")
+        console.print("\n".join(map(_row, lines)) + "\n")
 
 
 def _print_digit(
@@ -100,31 +99,23 @@ def _print_digit(
     lines = ["component    ink   P(absent)"]
     lines += [f"{rank_of[int(k)]:>9}  {ink[k]:>5.0f}   {absent[k]:>9.2f}" for k in largest]
     lines.append(f"{'the rest':>9}  {ink.sum() - ink[largest].sum():>5.0f}")
-    _say(console, f"A held-out {digit}, explained; on the right, the sum of its components:\n")
+    console.print(f"A held-out {digit}, explained; on the right, the sum of its components:\n")
     middle = [f"{line:<32}" for line in lines]
     for parts in zip(_picture(counts), middle, _picture(rebuilt), strict=True):
-        _say(console, _row(parts))
+        console.print(_row(parts))
 
 
 def _print_score(console: Terminal, estimator: DCA, train: Array, test: Array) -> None:
     """Print the perplexity of held-out digits, and that of a single component."""
     unigram = DCA.from_components(train.sum(axis=0, keepdims=True) + 0.5)
     ours, baseline = (np.exp(-model.score(test)) for model in (estimator, unigram))
-    _say(
-        console,
+    console.print(
         f"\nHeld out, {len(test)} digits: half of the ink is given, the other half predicted.\n"
-        f"Perplexity: {ours:.1f} of 64 pixels; with one average picture (unigram) {baseline:.1f}.",
+        f"Perplexity: {ours:.1f} of 64 pixels; with one average picture (unigram) {baseline:.1f}."
     )
 
 
 # ---- details ----
-
-
-def _load() -> tuple[Array, Array]:
-    from sklearn.datasets import load_digits
-
-    data = load_digits()
-    return data.data.astype(np.int64), data.target
 
 
 def _picture(pixels: Array) -> list[str]:
@@ -142,8 +133,3 @@ def _main_digits(by_digit: Array) -> str:
 
 def _row(cells: Iterable[str]) -> str:
     return GAP.join(cells).rstrip()
-
-
-def _say(console: Terminal, text: str) -> None:
-    """Print lines as they are, however wide the terminal is."""
-    console.print(text, soft_wrap=True)

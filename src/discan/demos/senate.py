@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Any, TextIO
@@ -51,7 +50,7 @@ def senate(
     Path
         The page.
     """
-    console = Terminal(stream or sys.stdout, width)
+    console = Terminal(stream, width)
     data = load_senate2005()
     corpus = data.corpus
     console.print(

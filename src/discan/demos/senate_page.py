@@ -62,7 +62,7 @@ def _legend(blocs: Blocs) -> str:
     parties = [
         f'<span class="key" style="color:{_party_colour(p)}"><b>{_text(p)}</b>&nbsp;'
         f"{_text(PARTIES.get(p, p))}</span>"
-        for p in _parties(blocs)
+        for p in sorted(map(str, set(blocs.parties)), key=lambda p: [*PARTIES, p].index(p))
     ]
     return f'<p class="legend">{"".join(keys)}<span class="gap"></span>{"".join(parties)}</p>'
 
@@ -195,10 +195,6 @@ def _dots(blocs: Blocs, g: int, k: int) -> str:
 def _text(value: Any) -> str:
     """Make any value safe as text or as a quoted attribute."""
     return html.escape(clean(value), quote=True)
-
-
-def _parties(blocs: Blocs) -> list[str]:
-    return sorted(map(str, set(blocs.parties)), key=lambda p: [*PARTIES, p].index(p))
 
 
 def _party_colour(party: Any) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TextIO
 
 from rich import box
@@ -21,9 +22,10 @@ _PLAIN = str.maketrans(
 
 
 class Terminal(Console):
-    """A Rich console that writes ASCII where the stream cannot encode block characters."""
+    """A Rich console on a stream, by default stdout; ASCII if the stream cannot encode blocks."""
 
-    def __init__(self, stream: TextIO, width: int | None = None) -> None:
+    def __init__(self, stream: TextIO | None, width: int | None = None, **settings: Any) -> None:
+        stream = stream or sys.stdout
         encoding = getattr(stream, "encoding", None) or "utf-8"
         self.plain = not _encodes_blocks(encoding)
         super().__init__(
@@ -32,6 +34,7 @@ class Terminal(Console):
             highlight=False,
             markup=False,
             emoji=False,
+            **settings,
         )
 
     def table(self, title: str, **columns: Any) -> Table:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TextIO
 
@@ -44,7 +43,7 @@ def text(
     DCA
         The fitted estimator.
     """
-    console = Terminal(stream or sys.stdout, width)
+    console = Terminal(stream, width)
     data = load_docstrings()
     corpus = data.corpus
     console.print(
@@ -71,8 +70,7 @@ def text(
 def _print_components(console: Terminal, estimator: DCA, corpus: Corpus, n_words: int) -> None:
     words, documents = corpus.layout.word_names or (), corpus.document_names or ()
     sizes = estimator.component_counts_.sum(axis=0)
-    totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
-    lift = estimator.components_ / (totals / totals.sum())
+    lift = estimator.components_ / (corpus.word_totals / corpus.word_totals.sum())
     lift[estimator.components_ * sizes[:, None] < 10] = 0.0  # too few tokens for a reliable lift
     share = np.where(corpus.lengths[:, None] >= 100, estimator.proportions_, 0.0)
     grid = Table.grid(padding=(0, 2, 0, 0))

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import xlogy
 
+from discan.plot import theme
 from discan.plot.inputs import Components, components_of
-from discan.plot.theme import TITLE_HEIGHT, axis, colours, figure, label, text_width
+from discan.plot.theme import TITLE_HEIGHT, axis, label, text_width
 from discan.typing import Array
 from discan.validation import one_of, whole
 
@@ -59,7 +61,7 @@ def component_map(
     >>> figure.data[0].name
     'components'
     """
-    one_of("distance", distance, ("jensen-shannon", "hellinger"))
+    one_of("distance", distance, SQUARED_DISTANCES)
     n_words = whole("n_words", n_words, 0)
     found = components_of(source, components, sizes, words, groups)
     place, kept = scaling(distances(found, distance))
@@ -83,36 +85,29 @@ def component_map(
     tall = int(max(high - low, 240.0))
     edges = (high + low - tall) / 2, (high + low + tall) / 2
     positions = _label_places(pixels, across, marks, edges)
-    circles = {
-        "type": "scatter", "mode": "markers", "name": "components",
-        "x": place[:, 0], "y": place[:, 1],
-        "marker": {
-            "size": across, "sizemode": "diameter", "color": colours(n_components), "opacity": 0.75,
-            "line": {"width": 1, "color": "#ffffff"},
-        },
-        "hovertext": [
-            f"{name}: {size:.1%} of the tokens<br>" + "<br>".join(label(w, 70) for w in listed)
-            for name, size, listed in zip(shown, found.sizes, first, strict=True)
-        ],
-        "hoverinfo": "text",
+    marker = {
+        "size": across, "sizemode": "diameter", "color": theme.colours(n_components),
+        "opacity": 0.75, "line": {"width": 1, "color": "#ffffff"},
     }  # fmt: skip
+    told = [
+        f"{name}: {size:.1%} of the tokens<br>" + "<br>".join(label(w, 70) for w in listed)
+        for name, size, listed in zip(shown, found.sizes, first, strict=True)
+    ]
+    circles = theme.points("markers", "components", place[:, 0], place[:, 1], told, marker=marker)
+    bare: dict[str, Any] = {"showticklabels": False, "tickvals": [], "ticktext": []}
     layout: dict[str, Any] = {
         "width": SIDE + 260, "height": tall + TITLE_HEIGHT + 40,
         "margin": {"l": 130, "r": 130, "t": TITLE_HEIGHT + 16, "b": 24},
-        "xaxis": axis(range=[centre[0] - half, centre[0] + half], showticklabels=False,
-                      anchor="y", tickvals=[], ticktext=[]),
-        "yaxis": axis(range=[centre[1] + edge * half * 2 / SIDE for edge in edges],
-                      showticklabels=False, anchor="x", tickvals=[], ticktext=[]),
+        "xaxis": axis(range=[centre[0] - half, centre[0] + half], anchor="y", **bare),
+        "yaxis": axis(range=[centre[1] + edge * half * 2 / SIDE for edge in edges], anchor="x",
+                      **bare),
         "annotations": [
-            {
-                "text": mark, "showarrow": False, "xref": "x", "yref": "y", "x": x, "y": y,
-                "font": {"size": 12}, **_anchor(where, size),
-            }
+            theme.note(mark, x, y, "x", "y", font={"size": 12}, **_anchor(where, size))
             for mark, (x, y), where, size in zip(marks, place, positions, across, strict=True)
             if where
         ],
     }  # fmt: skip
-    return figure(
+    return theme.figure(
         [circles], layout, title=title,
         subtitle=subtitle
         or f"Near is alike ({distance.title()} distance; the plane keeps {kept:.0%} of it); "
@@ -124,22 +119,8 @@ def component_map(
 
 def distances(components: Components, distance: str = "jensen-shannon") -> Array:
     """Return distances between components, root mean square over groups, (K, K), in [0, 1]."""
-    loadings, n_groups = components.loadings, components.layout.n_groups
-    n_components = len(loadings)
-    squares = np.zeros((n_components, n_components))
-    roots = np.sqrt(loadings)
-    for k in range(n_components):
-        for other in range(k):
-            if distance == "hellinger":
-                square = 0.5 * ((roots[k] - roots[other]) ** 2).sum()
-            else:
-                middle = 0.5 * (loadings[k] + loadings[other])
-                both = 0.5 * (
-                    xlogy(loadings[k], loadings[k]) + xlogy(loadings[other], loadings[other])
-                )
-                square = (both - xlogy(middle, middle)).sum() / np.log(2)
-            squares[k, other] = squares[other, k] = max(square, 0.0) / n_groups
-    return np.sqrt(squares)
+    squares = squareform(pdist(components.loadings, SQUARED_DISTANCES[distance]))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0) / components.layout.n_groups))
 
 
 def scaling(distance: Array) -> tuple[Array, float]:
@@ -163,6 +144,18 @@ def scaling(distance: Array) -> tuple[Array, float]:
         place[:, d] = column * (1.0 if column[np.argmax(np.abs(column))] >= 0 else -1.0)
     total = float(positive.sum())
     return place, float(positive[:2].sum() / total) if total > 0 else 1.0
+
+
+def _hellinger(a: Array, b: Array) -> float:
+    return float(0.5 * ((np.sqrt(a) - np.sqrt(b)) ** 2).sum())
+
+
+def _jensen_shannon(a: Array, b: Array) -> float:
+    middle, both = 0.5 * (a + b), 0.5 * (xlogy(a, a) + xlogy(b, b))
+    return float((both - xlogy(middle, middle)).sum() / np.log(2))
+
+
+SQUARED_DISTANCES = {"jensen-shannon": _jensen_shannon, "hellinger": _hellinger}
 
 
 def _first(components: Components, k: int, n: int) -> list[str]:

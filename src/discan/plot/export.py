@@ -69,12 +69,8 @@ def check_ending(path: Path) -> str:
 
 def browser() -> str | None:
     """Find Chrome, Chromium or Edge."""
-    named = os.environ.get("BROWSER_PATH")
-    for name in (named, *BROWSERS) if named else BROWSERS:
-        found = shutil.which(name)
-        if found:
-            return found
-    return None
+    names = filter(None, (os.environ.get("BROWSER_PATH"), *BROWSERS))
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def _page(figure: Any) -> str:

@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 from discan.errors import InputError
 from discan.plot.inputs import Components, components_of
-from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, label, text_width
+from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, label, shortened, text_width
 from discan.typing import Array
 from discan.validation import whole
 
@@ -138,12 +138,10 @@ def _answers(
         inside = np.flatnonzero(components.layout.group_of_word == g)
         if len(inside) == 2:
             inside = inside[:1]
-        elif len(inside) > n_words:
-            largest = np.argsort(-components.overall[inside], kind="stable")[:n_words]
-            inside = inside[np.sort(largest)]
-        for j in map(int, inside):
-            rows.append(j)
-            names.append(_answer(components, j, int(g)))
+        largest = np.argsort(-components.overall[inside], kind="stable")[:n_words]
+        shown = [int(j) for j in inside[np.sort(largest)]]
+        rows += shown
+        names += [_answer(components, j, g) for j in shown]
     return rows, names
 
 
@@ -158,8 +156,7 @@ def _answer(components: Components, j: int, g: int) -> str:
 
 
 def _joined(group: str, answer: str, longest: int = 56) -> str:
-    most = max(12, longest - len(answer) - 2)
-    return f"{group if len(group) <= most else group[: most - 1].rstrip() + '…'}: {answer}"
+    return f"{shortened(group, max(12, longest - len(answer) - 2))}: {answer}"
 
 
 def _first_words(components: Components, n_words: int) -> list[int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read what a figure shows from a fit, a fitted estimator, a data frame or an array."""
+"""Read and sort what a figure shows: a fit, a fitted estimator, a data frame or an array."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from discan.fitting.result import Fit
 from discan.typing import Array
 
 __all__ = [
-    "Components", "Documents", "components_of", "documents_of", "fit_of", "is_estimator", "labels",
-    "numbered",
+    "Components", "Documents", "by_group", "components_of", "documents_of", "fit_of",
+    "is_estimator", "labels", "main_groups", "numbered", "numbers", "ordered",
 ]  # fmt: skip
 
 MOST = 1000  # documents that can have a mark each
@@ -114,7 +114,9 @@ def documents_of(
     )
 
 
-def components_of(source: Any, names: Any, sizes: Any, words: Any, groups: Any) -> Components:
+def components_of(
+    source: Any, names: Any = None, sizes: Any = None, words: Any = None, groups: Any = None
+) -> Components:
     """Read components from a fit or an estimator, or from a (K, J) array and its description."""
     fit = fit_of(source)
     if is_estimator(source) and names is None and hasattr(source, "components_"):
@@ -158,12 +160,63 @@ def numbered(given: Sequence[str]) -> tuple[list[str], Array]:
     return distinct, np.array([number[label] for label in given], dtype=np.int32)
 
 
+def numbers(values: Any) -> Array:
+    """Return values as an array of numbers; of shape (0, 0) if they are anything else."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty((0, 0))
+
+
+# ---- the order of documents ----
+
+
+def ordered(shares: Array, order: Any) -> Array:
+    """Return the order of documents: unchanged (None), "similar", or by (I,) numbers."""
+    if order is None:
+        return np.arange(len(shares))
+    if not isinstance(order, str):
+        values = numbers(order)
+        if values.shape == (len(shares),) and not np.isnan(values).any():
+            return np.argsort(values, kind="stable")
+    elif order == "similar":
+        return by_group(shares, main_groups(shares))
+    raise InputError(
+        "{}", argument="order", value=order,
+        remedy=f"use 'similar', or {len(shares)} numbers, one for each document",
+    )  # fmt: skip
+
+
+def main_groups(shares: Array) -> Array:
+    """Group documents by their largest component; group 0 has the largest of all, (I,)."""
+    rank = np.argsort(np.argsort(-shares.sum(axis=0), kind="stable"))
+    return np.unique(rank[shares.argmax(axis=1)], return_inverse=True)[1]
+
+
+def by_group(shares: Array, group: Array) -> Array:
+    """Sort by group, and inside a group by the share of its main component, the largest first.
+
+    The next component of the group decides between equal shares.
+
+    Parameters
+    ----------
+    shares : (I, K) array
+    group : (I,) whole numbers from 0
+    """
+    totals = np.zeros((int(group.max()) + 1, shares.shape[1]))
+    np.add.at(totals, group, shares)
+    ranked = np.argsort(-totals, axis=1, kind="stable")
+    rows = np.arange(len(shares))
+    first, *second = (-np.round(shares[rows, column], 3) for column in ranked[group, :2].T)
+    return np.lexsort((*second, first, group))
+
+
 # ---- details ----
 
 
 def _names_with_words(source: Any) -> list[str]:
     """Names of the components of a fit, with their likeliest words unless words are in groups."""
-    found = components_of(source, None, None, None, None)
+    found = components_of(source)
     if found.layout.n_groups > 1 or found.layout.word_names is None:
         return found.names
     return [f"{name}: {', '.join(found.likeliest(k, 3))}" for k, name in enumerate(found.names)]
@@ -207,7 +260,7 @@ def _normalised(loadings: Array, groups: Any) -> tuple[Array, Layout]:
 def _sizes(sizes: Any, n_components: int) -> Array:
     if sizes is None:
         return np.full(n_components, 1.0 / n_components)
-    values = np.asarray(sizes, dtype=np.float64)
+    values = numbers(sizes)
     if values.shape != (n_components,) or not (np.isfinite(values) & (values >= 0)).all():
         raise InputError(f"sizes must be {n_components} numbers, not negative")
     if not values.sum() > 0:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import documents_of
-from discan.plot.order import ordered
+from discan.plot.inputs import documents_of, ordered
 from discan.plot.theme import colours, figure, label, share_chart, text_width
 
 __all__ = ["membership"]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import documents_of, labels
-from discan.plot.order import ordered
-from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, label, text_width
+from discan.plot.inputs import documents_of, labels, ordered
+from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, label, note, text_width
 
 __all__ = ["membership_squares"]
 
@@ -103,11 +102,10 @@ def membership_squares(
         )  # fmt: skip
         if head:
             layout["annotations"].append(
-                {
-                    "text": head, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0,
-                    "xshift": 12 - left, "xanchor": "left", "y": (top + foot) / 2,
-                    "yanchor": "middle", "font": {"size": 14},
-                }
+                note(
+                    head, 0, (top + foot) / 2, font={"size": 14}, xshift=12 - left,
+                    xanchor="left", yanchor="middle",
+                )
             )  # fmt: skip
         top = foot - (below + GAP) / plot_height
     kind = f" in rows {', '.join(filter(None, heads))}" if any(heads) else ""

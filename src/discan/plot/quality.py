@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.plot.theme import colours, figure, label, legend, line_chart, number_axis, rule, span
+from discan.plot import theme
+from discan.plot.inputs import numbers
 from discan.typing import Array
 
 __all__ = ["quality"]
@@ -69,70 +70,50 @@ def quality(
     if np.isfinite(errors[best]):
         chosen = int(np.argmax(sign * means >= sign * means[best] - errors[best]))
 
-    blue, orange, green = colours(3)
+    blue, orange, green = theme.colours(3)
     hover = [
         f"{k} components: {mean:.5g}"
         + (f" ± {error:.2g} (standard error, {len(values)} repeats)" if error == error else "")
         for k, mean, error, values in zip(sizes, means, errors, repeats, strict=True)
     ]
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter", "mode": "markers", "name": "repeats", "hoverinfo": "skip",
-            "x": np.repeat(sizes, [len(values) for values in repeats]),
-            "y": np.concatenate(repeats), "marker": {"color": "#b9c9d8", "size": 5},
-        },
-        {
-            "type": "scatter", "mode": "lines+markers", "name": "mean", "x": sizes, "y": means,
-            "line": {"color": blue, "width": 2}, "marker": {"color": blue, "size": 8},
-            "error_y": {
-                "type": "data", "array": np.nan_to_num(errors), "visible": True, "color": blue,
-                "thickness": 1.5, "width": 4,
-            },
-            "hovertext": hover, "hoverinfo": "text",
-        },
+    filled, every = np.nan_to_num(errors), np.concatenate(repeats)
+    at_each = np.repeat(sizes, [len(values) for values in repeats])
+    bars = {"type": "data", "array": filled, "visible": True, "color": blue, "thickness": 1.5,
+            "width": 4}  # fmt: skip
+    traces = [
+        theme.points("markers", "repeats", at_each, every, marker={"color": "#b9c9d8", "size": 5}),
+        theme.points(
+            "lines+markers", "mean", sizes, means, hover, error_y=bars,
+            line={"color": blue, "width": 2}, marker={"color": blue, "size": 8},
+        ),
     ]  # fmt: skip
     marks = [(best, orange, f"best: {sizes[best]}")]
     if chosen == best:
         marks = [(best, orange, f"best, and smallest within one standard error: {sizes[best]}")]
     elif chosen is not None:
         marks.append((chosen, green, f"smallest within one standard error: {sizes[chosen]}"))
-    traces += [
-        {
-            "type": "scatter", "mode": "markers", "name": text, "x": sizes[[at]], "y": means[[at]],
-            "hoverinfo": "skip",
-            "marker": {
-                "symbol": "circle-open", "size": 18, "color": colour,
-                "line": {"color": colour, "width": 3},
-            },
-        }
-        for at, colour, text in marks
-    ]  # fmt: skip
-    filled = np.nan_to_num(errors)
-    across = {"title": "number of components", "range": span([sizes], 0.05),
+    for at, colour, text in marks:
+        pen = {"color": colour, "width": 3}
+        ring = {"symbol": "circle-open", "size": 18, "color": colour, "line": pen}
+        traces.append(theme.points("markers", text, sizes[[at]], means[[at]], marker=ring))
+    across = {"title": "number of components", "range": theme.span([sizes], 0.05),
               "tickvals": sizes, "ticktext": _tick_labels(sizes)}  # fmt: skip
-    drawn = [np.concatenate(repeats), means - filled, means + filled]
-    up = number_axis(label(measure), drawn, 0.08)
+    up = theme.number_axis(theme.label(measure), [every, means - filled, means + filled], 0.08)
     layout = {
-        **line_chart(across, up, width=640, left=84, right=330),
-        **legend(),
-        "shapes": [] if chosen is None else [rule(y=means[best] - sign * errors[best])],
+        **theme.line_chart(across, up, width=640, left=84, right=330),
+        "shapes": [] if chosen is None else [theme.rule(y=means[best] - sign * errors[best])],
     }
     told = f"{'Higher' if higher_is_better else 'Lower'} is better"
     if chosen is not None:
         side = "below" if higher_is_better else "above"
         told += f"; bars are standard errors of the mean, the dotted line is one {side} the best"
-    result = figure(
-        traces, layout, title=title,
-        subtitle=subtitle or told,
+    return theme.figure(
+        traces, layout, title=title, subtitle=subtitle or told,
         description=f"Held-out quality for {len(sizes)} numbers of components, from {sizes[0]} to "
         f"{sizes[-1]}. " + ", ".join(text for _, _, text in marks) + ".",
+        best=int(sizes[best]),
+        one_standard_error=None if chosen is None else int(sizes[chosen]),
     )  # fmt: skip
-    result.layout.meta = {
-        **result.layout.meta,
-        "best": int(sizes[best]),
-        "one_standard_error": None if chosen is None else int(sizes[chosen]),
-    }
-    return result
 
 
 def _scores(table: Any) -> dict[int, Array]:
@@ -149,10 +130,7 @@ def _scores(table: Any) -> dict[int, Array]:
     result = {}
     for key, values in table.items():
         k = _components(key)
-        try:
-            row = np.atleast_1d(np.asarray(values, dtype=np.float64))
-        except (TypeError, ValueError):
-            row = np.empty((0, 0))
+        row = np.atleast_1d(numbers(values))
         if row.ndim != 1 or not len(row) or not np.isfinite(row).all():
             raise InputError(f"the scores of K={k} must be finite numbers", remedy=_WANTED)
         result[k] = row

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import documents_of, labels, numbered
-from discan.plot.order import by_main_component, main_components
-from discan.plot.theme import colours, figure, label, rule, share_chart, text_width
+from discan.plot.inputs import by_group, documents_of, labels, main_groups, numbered
+from discan.plot.theme import colours, figure, label, points, rule, share_chart, text_width
 from discan.typing import Array
 
 __all__ = ["structure"]
@@ -58,34 +57,27 @@ def structure(
     shares = documents.shares
     n_documents, n_components = shares.shape
     titles, group = _groups(shares, groups)
-    at = by_main_component(shares, group) if sort else np.arange(n_documents)
-    at = at[np.argsort(group[at], kind="stable")]
+    at = by_group(shares, group) if sort else np.argsort(group, kind="stable")
     shares, group = shares[at], group[at]
     keys = [label(name, 40) for name in documents.components]
 
     tops = np.cumsum(shares, axis=1)
     tops[:, -1] = 1.0
     bottoms = np.hstack([np.zeros((n_documents, 1)), tops[:, :-1]])
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter", "name": key, "mode": "lines", "fill": "toself",
-            "fillcolor": colour, "line": {"width": 0, "color": colour}, "hoverinfo": "skip",
-            **_area(bottoms[:, k], tops[:, k]),
-        }
+    traces = [
+        points(
+            "lines", key, *_area(bottoms[:, k], tops[:, k]), fill="toself", fillcolor=colour,
+            line={"width": 0, "color": colour},
+        )
         for k, (key, colour) in enumerate(zip(keys, colours(n_components), strict=True))
     ]  # fmt: skip
     # invisible marks that show text under the pointer; an area has no text per individual
-    traces.append(
-        {
-            "type": "scatter", "mode": "markers", "opacity": 0, "showlegend": False,
-            "x": np.arange(n_documents) + 0.5, "y": np.full(n_documents, 0.5),
-            "hoverinfo": "text",
-            "hovertext": [
-                _described(documents.names[i], titles[g], keys, row)
-                for i, g, row in zip(at, group, shares, strict=True)
-            ],
-        }
-    )  # fmt: skip
+    told = [
+        _described(documents.names[i], titles[g], keys, row)
+        for i, g, row in zip(at, group, shares, strict=True)
+    ]
+    middle = np.arange(n_documents) + 0.5, np.full(n_documents, 0.5)
+    traces.append(points("markers", None, *middle, told, opacity=0, showlegend=False))
 
     edges = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(titles)))))
     short = [label(name, 24) for name in titles]
@@ -116,22 +108,15 @@ def _groups(shares: Array, groups: Any) -> tuple[list[str], Array]:
     """Return the titles of the groups, and the number of each individual's group."""
     if groups is not None:
         return numbered(labels("groups", groups, len(shares), "individuals"))
-    main = main_components(shares)
-    largest_first = np.argsort(-shares.sum(axis=0), kind="stable")
-    used = [int(k) for k in largest_first if (main == k).any()]
-    number = {k: g for g, k in enumerate(used)}
-    return [""] * len(used), np.array([number[int(k)] for k in main])
+    group = main_groups(shares)
+    return [""] * (int(group.max()) + 1), group
 
 
-def _area(bottom: Array, top: Array) -> dict[str, Array]:
+def _area(bottom: Array, top: Array) -> tuple[Array, Array]:
     """Return the outline of an area in steps of width 1: along the top, back along the bottom."""
-    edges = np.arange(len(top) + 1)
-    x = np.repeat(edges, 2)[1:-1]
-    upper, lower = np.repeat(top, 2), np.repeat(bottom, 2)
-    return {
-        "x": np.concatenate((x, x[::-1])),
-        "y": np.round(np.concatenate((upper, lower[::-1])), 5),
-    }
+    x = np.repeat(np.arange(len(top) + 1), 2)[1:-1]
+    y = np.concatenate((np.repeat(top, 2), np.repeat(bottom, 2)[::-1]))
+    return np.concatenate((x, x[::-1])), np.round(y, 5)
 
 
 def _described(name: str, group: str, keys: list[str], row: Array) -> str:

@@ -11,7 +11,7 @@ import base64
 import html
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def to_svg(figure: Any) -> str:
     str
         With a title and a description for readers who cannot see it; text stays text.
     """
-    page = _Page(_as_dict(figure))
+    page = _Page(figure)
     about = _element("title", _escape(" ".join(page.title)))
     about += _element("desc", _escape(page.description))
     paper = _element(
@@ -58,7 +58,7 @@ def inline(figure: Any) -> str:
     ----------
     figure : plotly.graph_objects.Figure or dict with "data" and "layout"
     """
-    page = _Page(_as_dict(figure))
+    page = _Page(figure)
     return _element(
         "svg", page.draw(clip=False), width=page.width, height=page.height, viewBox=page.view_box,
         role="img", aria_label=page.description,
@@ -73,7 +73,7 @@ class _Axis:
     high: float
     start: float
     end: float
-    settings: dict[str, Any]
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, values: Any) -> Array:
         part = (np.asarray(values, dtype=np.float64) - self.low) / (self.high - self.low)
@@ -89,17 +89,21 @@ class _Axis:
 class _Page:
     """A figure in pixels; each method returns the text of a part."""
 
-    def __init__(self, figure: dict[str, Any]) -> None:
-        self.traces = [t for t in figure["data"] if t.get("visible", True) is True]
-        self.layout = layout = figure["layout"]
+    def __init__(self, figure: Any) -> None:
+        found = _as_dict(figure)
+        self.traces = [t for t in found["data"] if t.get("visible", True) is True]
+        self.layout = layout = found["layout"]
         self.title = _lines(layout.get("title", {}).get("text", ""))
         meta = layout.get("meta")
         self.description = meta.get("description", "") if isinstance(meta, dict) else ""
         margin = layout.get("margin", {})
         try:
             self.width, self.height = float(layout["width"]), float(layout["height"])
-            self.left, self.right = margin["l"], self.width - margin["r"]
-            self.top, self.bottom = margin["t"], self.height - margin["b"]
+            self.right, self.top = self.width - margin["r"], margin["t"]
+            self.paper = {
+                "x": _Axis(0, 1, margin["l"], self.right),
+                "y": _Axis(0, 1, self.height - margin["b"], self.top),
+            }
         except KeyError:
             raise _refused("its size or its margins are not given") from None
         self.view_box = f"0 0 {_number(self.width)} {_number(self.height)}"
@@ -146,12 +150,8 @@ class _Page:
 
     def place(self, side: str, reference: str, values: Any) -> Array:
         """Return the pixels of places on an axis, or of parts of the whole plot ("paper")."""
-        if reference != "paper":
-            return self.axes[reference](values)
-        values = np.asarray(values, dtype=np.float64)
-        if side == "x":
-            return np.asarray(self.left + values * (self.right - self.left))
-        return np.asarray(self.bottom - values * (self.bottom - self.top))
+        axis = self.paper[side] if reference == "paper" else self.axes[reference]
+        return axis(values)
 
     def grid(self, x: _Axis, y: _Axis) -> str:
         """Draw grid lines where an axis has them."""
@@ -280,12 +280,12 @@ class _Page:
         named = [t for t in self.traces if t.get("showlegend", True) and t.get("name")]
         if settings.get("traceorder") == "reversed":
             named.reverse()
-        x = self.left + settings.get("x", 1.02) * (self.right - self.left) + 6
+        x = float(self.place("x", "paper", settings.get("x", 1.02))) + 6
         parts = []
         for n, trace in enumerate(named):
             y = self.top + 14 + 19 * n
-            parts += [_key(trace, x, y)]
-            parts += [_text(_one(trace["name"]), x + 22, y + 0.35 * font["size"], font)]
+            name = _text(_one(trace["name"]), x + 22, y + 0.35 * font["size"], font)
+            parts += [_key(trace, x, y), name]
         return "".join(parts)
 
     def scale(self, n: int, trace: dict[str, Any]) -> str:
@@ -337,7 +337,7 @@ def _points(trace: dict[str, Any], x: _Axis, y: _Axis) -> str:
     mode = trace.get("mode", "lines")
     parts = [_curve(trace, xs, ys)] if "lines" in mode and len(xs) else []
     error = trace.get("error_y", {})
-    if error.get("visible", bool(error)) and error:
+    if error and error.get("visible", True):
         parts.append(_error_bars(trace, error, xs, y))
     if "markers" in mode:
         parts.append(_markers(trace, xs, ys))

@@ -17,8 +17,8 @@ from discan.validation import whole
 __all__ = [
     "BRIGHT", "DEEP", "FONT", "GREY", "GRID", "INK", "PALETTE", "TITLE_HEIGHT", "Scale",
     "axis", "blend", "cells", "clean", "colours", "figure", "label", "legend", "legend_width",
-    "line_chart", "linear_ticks", "number_axis", "number_ticks", "rule", "share_chart", "span",
-    "spectrum", "text_width",
+    "line_chart", "linear_ticks", "note", "number_axis", "number_ticks", "points", "rule",
+    "share_chart", "shortened", "span", "spectrum", "text_width",
 ]  # fmt: skip
 
 Scale = Sequence[tuple[float, str]]
@@ -84,6 +84,7 @@ def figure(
     title: str,
     subtitle: str,
     description: str,
+    **facts: Any,
 ) -> Any:
     """Make a Plotly figure from traces and a layout.
 
@@ -96,18 +97,18 @@ def figure(
         What the figure shows, and how to read it.
     description : str
         The figure in words, for readers who cannot see it; stored in ``layout.meta``.
+    facts
+        Anything else to store in ``layout.meta``.
     """
     try:
         from plotly.graph_objects import Figure
     except ImportError:
         raise InputError("figures need the package plotly", remedy="pip install plotly") from None
-    left = layout["margin"]["l"]
-    note = {
-        "text": subtitle, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0, "y": 1,
-        "xanchor": "left", "yanchor": "bottom", "align": "left",
-        "xshift": 12 - left, "yshift": layout["margin"]["t"] - 60,
-        "font": {"size": 13, "color": GREY},
-    }  # fmt: skip
+    below_title = note(
+        subtitle, 0, 1, xanchor="left", yanchor="bottom", align="left",
+        xshift=12 - layout["margin"]["l"], yshift=layout["margin"]["t"] - 60,
+        font={"size": 13, "color": GREY},
+    )  # fmt: skip
     whole_layout = {
         "template": "none",
         "paper_bgcolor": "white",
@@ -122,8 +123,8 @@ def figure(
         "hovermode": "closest",
         "showlegend": False,
         **layout,
-        "annotations": [note, *layout.get("annotations", ())],
-        "meta": {"description": description},
+        "annotations": [below_title, *layout.get("annotations", ())],
+        "meta": {"description": description, **facts},
     }  # fmt: skip
     return Figure(data=list(traces), layout=whole_layout)
 
@@ -165,6 +166,7 @@ def share_chart(
 def line_chart(x: dict[str, Any], y: dict[str, Any], *, width: int, left: int, right: int) -> Any:
     """Return the layout of lines over a plane; ``x`` and ``y`` are arguments of `axis`."""
     return {
+        **legend(),
         "width": width + right, "height": 440,
         "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 16, "b": 56},
         "xaxis": axis(showline=True, anchor="y", **x),
@@ -184,6 +186,23 @@ def rule(
     )
     pen = {"color": GREY, "width": 1, "dash": "dot", **line}
     return {"type": "line", **place, "line": pen, "layer": layer}
+
+
+def note(
+    text: str, x: float, y: float, xref: str = "paper", yref: str = "paper", **settings: Any
+) -> dict[str, Any]:
+    """Return a text at a place of the plot, or of an axis that ``xref`` or ``yref`` names."""
+    place = {"x": x, "y": y, "xref": xref, "yref": yref}
+    return {"text": text, "showarrow": False, **place, **settings}
+
+
+def points(
+    mode: str, name: str | None, x: Any, y: Any, hovertext: Sequence[str] | None = None,
+    **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Return a trace of lines or markers, with a text for the pointer on each point, or none."""
+    pointer = {"hovertext": hovertext, "hoverinfo": "skip" if hovertext is None else "text"}
+    return {"type": "scatter", "mode": mode, "name": name, "x": x, "y": y, **pointer, **settings}
 
 
 def cells(values: Array, hovertext: list[list[str]], scale_title: str) -> dict[str, Any]:
@@ -214,10 +233,16 @@ def label(name: object, longest: int | None = None, keep_end: bool = False) -> s
     ``keep_end`` shortens in the middle, for names that differ at the end, such as file names.
     """
     text = " ".join(clean(name).split())
-    if longest is not None and len(text) > longest:
-        end = longest * 2 // 3 if keep_end else 0
-        text = text[: longest - 1 - end].rstrip() + "…" + text[len(text) - end :]
+    if longest is not None:
+        text = shortened(text, longest, longest * 2 // 3 if keep_end else 0)
     return html.escape(text, quote=False)
+
+
+def shortened(text: str, longest: int, end: int = 0) -> str:
+    """Cut a text to a length; its last ``end`` characters stay."""
+    if len(text) <= longest:
+        return text
+    return text[: longest - 1 - end].rstrip() + "…" + text[len(text) - end :]
 
 
 def text_width(text: str, size: float) -> float:

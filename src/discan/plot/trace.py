@@ -3,24 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from discan.errors import InputError
 from discan.fitting.trace import Trace
-from discan.plot.inputs import fit_of, is_estimator, labels
-from discan.plot.theme import (
-    GREY,
-    colours,
-    figure,
-    label,
-    legend,
-    legend_width,
-    line_chart,
-    number_axis,
-    rule,
-)
+from discan.plot import theme
+from discan.plot.inputs import fit_of, is_estimator, labels, numbers
+from discan.plot.theme import label
 from discan.typing import Array
 from discan.validation import one_of, whole
 
@@ -60,8 +52,7 @@ def trace(
     """
     one_of("against", against, ("cycle", "seconds"))
     skip = whole("skip", skip, 0)
-    sources = _several(source)
-    lines = [_line(each, against) for each in sources]
+    lines = [_line(each, against) for each in _several(source)]
     for x, _, _ in lines:
         if len(x) <= skip:
             raise InputError(
@@ -73,38 +64,29 @@ def trace(
 
     several = len(lines) > 1
     traces: list[dict[str, Any]] = []
-    for key, colour, (x, y, drawn) in zip(keys, colours(len(lines)), lines, strict=True):
-        traces.append(
-            {
-                "type": "scatter", "mode": "lines", "name": key, "x": x, "y": y,
-                "line": {"color": colour, "width": 2}, "hoverinfo": "text",
-                "hovertext": [f"{against} {a:,.4g}: {b:,.6g}" for a, b in zip(x, y, strict=True)],
-            }
-        )  # fmt: skip
+    for key, colour, (x, y, drawn) in zip(keys, theme.colours(len(lines)), lines, strict=True):
+        told = [f"{against} {a:,.4g}: {b:,.6g}" for a, b in zip(x, y, strict=True)]
+        pen = {"color": colour, "width": 2}
+        traces.append(theme.points("lines", key, x, y, told, line=pen))
         if drawn.any():
-            traces.append(
-                {
-                    "type": "scatter", "mode": "markers", "name": f"{key}: draws",
-                    "x": x[drawn], "y": y[drawn], "hoverinfo": "skip", "showlegend": False,
-                    "marker": {"color": colour, "size": 5, "line": {"width": 0}},
-                }
-            )  # fmt: skip
-    across = number_axis(against, [x for x, _, _ in lines], 0.02, 8)
-    up = number_axis("objective, nats", [y for _, y, _ in lines], 0.06)
+            dot = {"color": colour, "size": 5, "line": {"width": 0}}
+            dots = theme.points("markers", f"{key}: draws", x[drawn], y[drawn], marker=dot)
+            traces.append({**dots, "showlegend": False})
+    across = theme.number_axis(against, [x for x, _, _ in lines], 0.02, 8)
+    up = theme.number_axis("objective, nats", [y for _, y, _ in lines], 0.06)
+    right = theme.legend_width(keys) if several else 24
     layout = {
-        **line_chart(across, up, width=760, left=90, right=legend_width(keys) if several else 24),
-        **legend(),
+        **theme.line_chart(across, up, width=760, left=90, right=right),
         "showlegend": several,
         **_first_draw(lines[0], several),
     }
-    any_draws = any(drawn.any() for _, _, drawn in lines)
     n_cycles = max(len(x) for x, _, _ in lines) + skip
     notes = [f"{n_cycles:,} cycles"]
     if skip:
         notes.append(f"the first {skip:,} left out")
-    if any_draws:
+    if any(drawn.any() for _, _, drawn in lines):
         notes.append("dots are cycles whose draws are averaged")
-    return figure(
+    return theme.figure(
         traces, layout, title=title, subtitle=subtitle or "; ".join(notes),
         description=f"Line of the objective against {against}: from {lines[0][1][0]:.6g} to "
         f"{lines[0][1][-1]:.6g} over {n_cycles:,} cycles.",
@@ -134,27 +116,19 @@ def _line(source: Any, against: str) -> tuple[Array, Array, Array]:
             "numbers have no seconds", use={"against": "cycle"}, remedy="give an estimator"
         )
     else:
-        y = _numbers_of(record)
+        y = numbers(record)
+        if y.ndim != 1 or not len(y) or not np.isfinite(y).all():
+            raise InputError("a trace must be a fitted estimator, its trace_, or finite numbers")
         x = np.arange(1, len(y) + 1)
-    return x, y, np.zeros(len(y), dtype=bool) if fit is None else _drawn(fit, len(y))
+    return x, y, _drawn({} if fit is None else fit.settings, len(y))
 
 
-def _numbers_of(record: Any) -> Array:
-    try:
-        y = np.asarray(record, dtype=np.float64)
-    except (TypeError, ValueError):
-        y = np.empty((0, 0))
-    if y.ndim != 1 or not len(y) or not np.isfinite(y).all():
-        raise InputError("a trace must be a fitted estimator, its trace_, or finite numbers")
-    return y
-
-
-def _drawn(fit: Any, n_cycles: int) -> Array:
+def _drawn(settings: Mapping[str, Any], n_cycles: int) -> Array:
     """Return which cycles a sampler averaged; none for other algorithms."""
-    burn_in, thin = fit.settings.get("burn_in", 0), fit.settings.get("thin", 0)
+    thin = settings.get("thin", 0)
     if not thin:
         return np.zeros(n_cycles, dtype=bool)
-    after = np.arange(1, n_cycles + 1) - burn_in
+    after = np.arange(1, n_cycles + 1) - settings.get("burn_in", 0)
     return np.asarray((after > 0) & (after % thin == 0))
 
 
@@ -164,13 +138,8 @@ def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, An
     if several or not drawn.any():
         return {}
     at = float(x[np.argmax(drawn)])
-    return {
-        "shapes": [rule(x=at)],
-        "annotations": [
-            {
-                "text": "draws begin", "showarrow": False, "xref": "x", "yref": "paper", "x": at,
-                "y": 0.02, "xanchor": "left", "yanchor": "bottom", "xshift": 5,
-                "font": {"size": 12, "color": GREY},
-            }
-        ],
-    }  # fmt: skip
+    told = theme.note(
+        "draws begin", at, 0.02, xref="x", xanchor="left", yanchor="bottom", xshift=5,
+        font={"size": 12, "color": theme.GREY},
+    )  # fmt: skip
+    return {"shapes": [theme.rule(x=at)], "annotations": [told]}
