@@ -27,7 +27,7 @@ from discan.typing import Array
 __all__ = ["Fit"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A fitted model.
 
@@ -235,6 +235,12 @@ class Fit:
             "stopped": self.reason,
             "seed": str(self.settings.get("seed", "")),
         }
+
+    def __repr__(self) -> str:
+        """Describe the fit in one line."""
+        of = f"{self.n_components} components of {self.layout.n_words:,} words"
+        how = f"{self.params.model.name} by {self.algorithm.name}"
+        return f"<Fit: {of}, {how}, {self.n_cycles} cycles>"
 
     def _check_counts(self, corpus: Corpus) -> None:
         """Refuse counts that are not whole if tokens are to be drawn."""

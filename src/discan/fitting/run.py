@@ -92,7 +92,7 @@ class Task:
         return Params.of(model, prior, levels, learn=self.learn, hyperprior=hyperprior)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Run:
     """A fit under way: it can be stopped after any cycle and continued with the same bits.
 
@@ -126,6 +126,10 @@ class Run:
         if stats.loading_sums is not None:
             params = algorithm.update(params, stats, 1.0, clock, engine)
         return cls(task, schedule, params, visit.states, engine)
+
+    def __repr__(self) -> str:
+        """Describe the run in one line."""
+        return f"<Run: {self.algorithm.name}, {self.cycle} cycles>"
 
     @property
     def algorithm(self) -> Algorithm:
