@@ -37,7 +37,7 @@ def list_words(block, counts, totals, index):
     for piece in ((0, middle), (middle, block.n_words)):
         blocked.index_words(
             counts, *piece, totals, block.groups, block.gamma_totals, index.touched,
-            *index.read[:3], index.counts, index.shares,
+            *index.read[:3], index.counts, index.fractions,
         )  # fmt: skip
 
 
@@ -73,10 +73,10 @@ def test_index_words(K, dtype):
             stop = start + index.length[j]
             assert_array_equal(index.components[start:stop], twin[0][j])
             assert_array_equal(index.counts[start:stop], twin[1][j])
-            assert_allclose(index.shares[start:stop], twin[2][j], rtol=1e-6)
+            assert_allclose(index.fractions[start:stop], twin[2][j], rtol=1e-6)
             padding = slice(stop, start + -(-(stop - start) // 16) * 16)
             assert not index.components[padding].any()
-            assert not index.shares[padding].any()
+            assert not index.fractions[padding].any()
 
 
 @pytest.mark.parametrize("K", [1, 3, 20, 100])

@@ -236,7 +236,7 @@ def test_collapsed_draws_from_the_conditional(model, number, form, lonely):
     if index.listed:
         blocked.index_words(
             counts, 0, J, totals, head[-3], head[-1], index.touched, *index.read[:3], index.counts,
-            index.shares,
+            index.fractions,
         )  # fmt: skip
     first, moves = [], np.empty((3, len(words)), dtype=np.int64)
     for cycle in range(4000):

@@ -27,7 +27,7 @@ class WordIndex:
         Words whose counts have changed since they were listed.
     first, length : (J,) arrays
         Where the list of each word begins, and its length; empty if there are no lists.
-    components, counts, shares : arrays
+    components, counts, fractions : arrays
         The lists.
     """
 
@@ -36,7 +36,7 @@ class WordIndex:
     length: Array
     components: Array
     counts: Array
-    shares: Array
+    fractions: Array
 
     @classmethod
     def of(cls, loading_counts: Array, listed: bool) -> WordIndex:
@@ -63,7 +63,7 @@ class WordIndex:
     @property
     def read(self) -> tuple[Array, Array, Array, Array]:
         """Return the arrays that a sweep reads."""
-        return self.first, self.length, self.components, self.shares
+        return self.first, self.length, self.components, self.fractions
 
     def fill(self, params: Params, engine: Engine) -> None:
         """List the present counts."""
@@ -72,7 +72,7 @@ class WordIndex:
         def index(piece: tuple[int, int]) -> None:
             index_words(
                 params.loading_counts, *piece, params.totals, prior.layout.group_of_word,
-                prior.totals, self.touched, *self.read[:3], self.counts, self.shares,
+                prior.totals, self.touched, *self.read[:3], self.counts, self.fractions,
             )  # fmt: skip
 
         engine.run(index, pieces(prior.layout.n_words))

@@ -38,7 +38,7 @@ class DirichletMultinomial(Model):
 
     name = "dirichlet-multinomial"
     short = "dm"
-    summary = "shares of each document, as in LDA, PLSI and multinomial PCA"
+    summary = "proportions of each document, as in LDA, PLSI and multinomial PCA"
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha",)
     normalised = True
 

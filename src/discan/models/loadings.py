@@ -57,10 +57,10 @@ class LoadingsPrior:
         groups = self.layout.group_of_word
         totals = self.layout.group_sums(matrix).astype(matrix.dtype)
         if totals.all():
-            return np.divide(matrix, self._spread(totals), out=out)
+            return np.divide(matrix, self._per_word(totals), out=out)
         uniform = (1.0 / self.layout.group_sizes[groups][:, None]).astype(matrix.dtype)
-        shares = matrix / self._spread(np.where(totals > 0, totals, 1))
-        return np.where(self._spread(totals) > 0, shares, uniform)
+        normalised = matrix / self._per_word(np.where(totals > 0, totals, 1))
+        return np.where(self._per_word(totals) > 0, normalised, uniform)
 
     def widen(self, means: Array, order: Literal["C", "F"] = "C") -> Array:
         """Convert means from single to double precision, and make each group sum to one again.
@@ -79,7 +79,7 @@ class LoadingsPrior:
             result[:, k] /= totals[0, k] if len(totals) == 1 else totals[groups, k]
         return result
 
-    def _spread(self, totals: Array) -> Array:
+    def _per_word(self, totals: Array) -> Array:
         """Repeat rows per group for each word of the group; a single row if there is one group."""
         return totals if len(totals) == 1 else totals[self.layout.group_of_word]
 
