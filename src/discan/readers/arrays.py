@@ -13,10 +13,11 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from discan.data.corpus import Corpus
+from discan.data.intake import reason
 from discan.errors import LimitError, shown
 from discan.readers.guess import reader
 from discan.readers.numbers import check_size
-from discan.readers.source import Source, reason
+from discan.readers.source import Source
 from discan.readers.vocabularies import Vocabulary, read_words, stem
 from discan.typing import Array
 

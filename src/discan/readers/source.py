@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from discan.data.corpus import Corpus
+from discan.data.intake import reason
 from discan.errors import DiscanError, InputError, LimitError, StorageError
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "MAX_UNPACKED",
     "PACKED_STARTS",
     "Source",
-    "reason",
     "unpacked_name",
 ]
 
@@ -148,11 +148,6 @@ def unpacked_name(path: Path) -> str:
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     return name
-
-
-def reason(error: Exception) -> str:
-    """Return the message of an error in one short line."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 class _Limited(io.RawIOBase):

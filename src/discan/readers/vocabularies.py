@@ -11,8 +11,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
+from discan.data.intake import reason
 from discan.errors import InputError, shown
-from discan.readers.source import Source, reason, unpacked_name
+from discan.readers.source import Source, unpacked_name
 
 __all__ = ["Vocabulary", "Words", "read_words", "stem"]
 
