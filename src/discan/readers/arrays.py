@@ -14,7 +14,7 @@ from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.data.intake import reason
-from discan.errors import LimitError, shown
+from discan.errors import shown
 from discan.readers.guess import reader
 from discan.readers.numbers import check_size
 from discan.readers.source import Source
@@ -81,13 +81,7 @@ class _File:
 
     def __init__(self, source: Source, archive: zipfile.ZipFile) -> None:
         self.source, self._archive = source, archive
-        total = sum(info.file_size for info in archive.infolist())
-        if total > source.limit():
-            raise source.error(
-                f"unpacks to {total:,} bytes, more than {source.limit():,}",
-                kind=LimitError,
-                remedy="unpack it yourself if you trust it, or raise max_unpacked",
-            )
+        source.check_unpacked(sum(info.file_size for info in archive.infolist()))
         self.members: dict[str, _Member] = {}
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")

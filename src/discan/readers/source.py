@@ -56,6 +56,17 @@ class Source:
         """Return the largest number of bytes that the file may unpack to."""
         return max(self.max_unpacked, MAX_RATIO * (path or self.path).stat().st_size)
 
+    def check_unpacked(self, n_bytes: int, path: Path | None = None) -> None:
+        """Refuse a file that unpacks to more bytes than the limit."""
+        limit = self.limit(path)
+        if n_bytes > limit:
+            raise self.error(
+                f"unpacks to more than {limit:,} bytes",
+                path=path,
+                kind=LimitError,
+                remedy="unpack it yourself if you trust it, or raise max_unpacked",
+            )
+
     def open(self, path: Path | None = None) -> BinaryIO:
         """Open the file, or another file of its family, to read its unpacked bytes."""
         path = path or self.path
@@ -69,7 +80,7 @@ class Source:
         )
         if unpack is None:
             return cast("BinaryIO", raw)
-        limited = _Limited(unpack(raw), path, self.limit(path))
+        limited = _Limited(self, path, unpack(raw))
         return cast("BinaryIO", io.BufferedReader(limited, 2**16))
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, str]]:
@@ -153,8 +164,8 @@ def unpacked_name(path: Path) -> str:
 class _Limited(io.RawIOBase):
     """Count unpacked bytes while reading, and stop a decompression bomb."""
 
-    def __init__(self, stream: Any, path: Path, limit: int) -> None:
-        self._stream, self._path, self._limit, self._seen = stream, path, limit, 0
+    def __init__(self, source: Source, path: Path, stream: Any) -> None:
+        self._source, self._path, self._stream, self._seen = source, path, stream, 0
 
     def readable(self) -> bool:
         return True
@@ -163,13 +174,10 @@ class _Limited(io.RawIOBase):
         try:
             part = self._stream.read(len(buffer))
         except Exception as error:  # each compression library has its own errors
-            raise InputError(f"{self._path}: damaged compressed file ({reason(error)})") from None
+            problem = f"damaged compressed file ({reason(error)})"
+            raise self._source.error(problem, path=self._path) from None
         self._seen += len(part)
-        if self._seen > self._limit:
-            raise LimitError(
-                f"{self._path}: unpacks to more than {self._limit:,} bytes",
-                remedy="unpack it yourself if you trust it, or raise max_unpacked",
-            )
+        self._source.check_unpacked(self._seen, self._path)
         buffer[: len(part)] = part
         return len(part)
 
