@@ -10,13 +10,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.data.intake import reason
 from discan.errors import shown
 from discan.readers.guess import reader
-from discan.readers.numbers import check_size
+from discan.readers.numbers import stored_table
 from discan.readers.source import Source
 from discan.readers.vocabularies import Vocabulary, read_words, stem
 from discan.typing import Array
@@ -145,17 +144,7 @@ def _read_scipy(file: _File) -> Any:
                 "numbers in one dimension are needed, or numbers of any kind for data"
             )
         parts.append(part)
-    shape = tuple(int(n) for n in parts[0])
-    if len(shape) != 2 or min(shape) < 1:
-        raise source.error(f"shape {shown(shape)} is no table; two sizes are needed")
-    for size, what in zip(shape, ("documents", "words"), strict=True):
-        check_size(source, size, parts[-1].size, what)
-    one, two, data = parts[1:]
-    with source.faults("damaged sparse table"):
-        if kind == "coo":
-            return sparse.coo_array((data, (one, two)), shape=shape)
-        make = sparse.csr_array if kind == "csr" else sparse.csc_array
-        return make((data, two, one), shape=shape)
+    return stored_table(source, kind, *parts)
 
 
 def _read_dense(

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError, LimitError, shown
@@ -22,7 +21,7 @@ from discan.readers.csv_rows import (
     open_table,
 )
 from discan.readers.guess import reader
-from discan.readers.numbers import number, sparse_table
+from discan.readers.numbers import number, rows_table, sparse_table
 from discan.readers.source import Source
 from discan.readers.table_kinds import find_names, is_kind
 from discan.typing import Array
@@ -185,10 +184,9 @@ class _Answers:
 def count_answers(words: Array, n_words: int) -> Any:
     """Make a table of counts of the word in each cell (documents, questions); -1 is missing."""
     present = words >= 0
-    indptr = np.concatenate(([0], np.cumsum(present.sum(axis=1), dtype=np.int64)))
     found = words[present]
-    parts = (np.ones(found.size, dtype=np.int32), found, indptr)
-    return sparse.csr_array(parts, shape=(len(words), n_words))
+    ones = np.ones(found.size, dtype=np.int32)
+    return rows_table(present.sum(axis=1), found, ones, n_words)
 
 
 def observed(source: Source, seen: Array) -> Array | None:

@@ -12,7 +12,7 @@ from scipy import sparse
 from discan.data.corpus import Corpus
 from discan.errors import LimitError, shown
 from discan.readers.guess import reader
-from discan.readers.numbers import check_size
+from discan.readers.numbers import stored_table
 from discan.readers.source import MAX_RATIO, Source
 from discan.typing import Array
 
@@ -99,17 +99,11 @@ def _read_matrix(source: Source, found: Any, place: str) -> Any:
             f"{shown(place)} is stored as {shown(kind)}; csr_matrix, csc_matrix and dense arrays "
             "are read"
         )
-    shape = tuple(int(n) for n in np.asarray(found.attrs["shape"]).ravel())
-    data, indices, indptr = (
+    parts = (
         _load(source, _member(source, found, name), f"{place}/{name}")
-        for name in ("data", "indices", "indptr")
+        for name in ("indptr", "indices", "data")
     )
-    if len(shape) != 2 or min(shape) < 1 or data.dtype.kind not in "biuf":
-        raise source.error(f"{shown(place)} with shape {shape} is no table of counts")
-    for size, what in zip(shape, ("cells", "genes"), strict=True):
-        check_size(source, size, data.size, what)
-    make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
-    return make((data, indices, indptr), shape=shape)
+    return stored_table(source, kind[:3], np.asarray(found.attrs["shape"]), *parts)
 
 
 def _read_dense(source: Source, dataset: Any, place: str) -> Any:

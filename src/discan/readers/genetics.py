@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import shown
 from discan.readers.guess import reader
+from discan.readers.numbers import rows_table
 from discan.readers.source import Source
 from discan.typing import Array
 
@@ -133,7 +133,7 @@ def _read_bed(source: Source, path: Path, n_people: int, n_snps: int) -> Array:
     return np.concatenate(blocks, axis=1)
 
 
-def _count_alleles(codes: Array) -> sparse.csr_array:
+def _count_alleles(codes: Array) -> Any:
     """Turn codes (people, SNPs) into counts (people, 2 SNPs)."""
     n_people, n_snps = codes.shape
     step = max(1, CELLS_AT_ONCE // n_snps)
@@ -144,6 +144,5 @@ def _count_alleles(codes: Array) -> sparse.csr_array:
         lengths.append(np.count_nonzero(dense, axis=1))
         words.append((flat % (2 * n_snps)).astype(np.int32))
         counts.append(dense.ravel()[flat])
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths), dtype=np.int64)))
-    table = (np.concatenate(counts), np.concatenate(words), indptr)
-    return sparse.csr_array(table, shape=(n_people, 2 * n_snps))
+    parts = [np.concatenate(part) for part in (lengths, words, counts)]
+    return rows_table(parts[0], parts[1], parts[2], 2 * n_snps)
