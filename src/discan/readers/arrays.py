@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read NumPy's .npz: SciPy's sparse tables, and dense ones."""
+"""Read files of arrays: NumPy's .npz, with sparse or dense tables, and discan's own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.lib import format as npy
 
 from discan.data.corpus import Corpus
 from discan.data.intake import reason
+from discan.data.store import load_corpus
 from discan.errors import shown
 from discan.readers.guess import reader
 from discan.readers.numbers import stored_table
@@ -20,7 +21,7 @@ from discan.readers.source import Source
 from discan.readers.vocabularies import Vocabulary, read_words, stem
 from discan.typing import Array
 
-__all__ = ["read_npz"]
+__all__ = ["read_npz", "read_stored"]
 
 log = logging.getLogger("discan")
 
@@ -67,6 +68,17 @@ def read_npz(
             return source.corpus(table, word_names=known.names)
         names = {"word_names": words, "document_names": documents, "groups": groups}
         return _read_dense(file, array, names, missing)
+
+
+@reader(
+    "discan",
+    "a corpus written by discan convert",
+    endings=(".discan",),
+    sniff=lambda source: '{"__metadata__":{"' in source.head[:40] and "discan" in source.head,
+)
+def read_stored(source: Source) -> Corpus:
+    """Read a stored corpus."""
+    return load_corpus(source.path)
 
 
 class _Member(NamedTuple):

@@ -86,7 +86,7 @@ class Source:
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, str]]:
         """Iterate over (line number from 1, text without its end of line), UTF-8 checked."""
         number = 0
-        with self.open(path) as stream:
+        with self.open(path) as stream, self.faults("cannot be read", path):
             try:
                 # Each read is bounded: a file without ends of line must not fill the memory.
                 parts = iter(partial(stream.readline, MAX_LINE + 1), b"")
@@ -100,10 +100,6 @@ class Source:
             except UnicodeDecodeError as error:
                 problem = f"byte {error.start} is not UTF-8; convert the file to UTF-8 first"
                 raise self.error(problem, number, path) from None
-            except OSError as error:
-                raise self.error(
-                    error.strerror or str(error), path=path, kind=StorageError
-                ) from None
 
     @cached_property
     def head(self) -> str:
