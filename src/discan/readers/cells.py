@@ -7,12 +7,11 @@ import logging
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import LimitError, shown
 from discan.readers.guess import reader
-from discan.readers.numbers import stored_table
+from discan.readers.numbers import dense_table, stored_table
 from discan.readers.source import MAX_RATIO, Source
 from discan.typing import Array
 
@@ -20,7 +19,6 @@ __all__ = ["read_h5ad"]
 
 log = logging.getLogger("discan")
 
-CELLS_AT_ONCE = 2**22
 FREE_BYTES = 2**26
 
 
@@ -111,10 +109,7 @@ def _read_dense(source: Source, dataset: Any, place: str) -> Any:
         problem = f"{shown(place)} with shape {dataset.shape} and dtype {dataset.dtype}"
         raise source.error(f"{problem} is no table of counts")
     _check_size(source, dataset, place)
-    step = max(1, CELLS_AT_ONCE // dataset.shape[1])
-    starts = range(0, dataset.shape[0], step)
-    blocks = [sparse.csr_array(dataset[start : start + step]) for start in starts]
-    return sparse.vstack(blocks, format="csr")
+    return dense_table(*dataset.shape, dataset.__getitem__)
 
 
 def _names(source: Source, file: Any, place: str, size: int) -> list[str] | None:

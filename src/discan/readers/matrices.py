@@ -12,7 +12,7 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.data.intake import LARGEST_INT32, tightest
-from discan.errors import InputError, LimitError, shown
+from discan.errors import InputError, shown
 from discan.readers.guess import reader
 from discan.readers.numbers import (
     COLON,
@@ -141,6 +141,10 @@ def read_uci(source: Source, vocabulary: Vocabulary = None) -> Corpus:
 
 def _read_triples(source: Source, chunks: Chunks, header: _Header) -> Any:
     """Read triples into a table; memory grows with what is read, not with the heading."""
+    for size, what in ((header.n_rows, header.row), (header.n_columns, header.column)):
+        if size == 0:
+            raise source.error(f"the heading says 0 {what}s; at least one is needed")
+        check_size(source, size, header.n_entries, f"{what}s")
     parts = []
     n_entries = 0
     for first, chunk in chunks:
@@ -158,10 +162,6 @@ def _read_triples(source: Source, chunks: Chunks, header: _Header) -> Any:
     if n_entries < header.n_entries:
         problem = f"the file ends after {n_entries:,} entries, but its heading says "
         raise source.error(f"{problem}{header.n_entries:,}; is it cut short?", chunks.number)
-    for size, what in ((header.n_rows, header.row), (header.n_columns, header.column)):
-        if size == 0:
-            raise source.error(f"the heading says 0 {what}s; at least one is needed")
-        check_size(source, size, n_entries, f"{what}s")
     return sparse_table(*_join(parts), (header.n_rows, header.n_columns))
 
 
@@ -177,8 +177,8 @@ def _parse_triples(chunk: bytes, header: _Header) -> Array | None:
     if not header.has_counts:
         found[:, -1] = 1
     good = (
-        are_indices(found[:, 0], 1, min(header.n_rows, LARGEST_INT32))
-        and are_indices(found[:, 1], 1, min(header.n_columns, LARGEST_INT32))
+        are_indices(found[:, 0], 1, header.n_rows)
+        and are_indices(found[:, 1], 1, header.n_columns)
         and are_counts(found[:, 2])
     )
     return found[:, :3] if good else None
@@ -197,9 +197,6 @@ def _parse_triples_slowly(
             raise source.error(problem, line)
         row = check_index(source, line, fields[0], header.row, 1, header.n_rows)
         column = check_index(source, line, fields[1], header.column, 1, header.n_columns)
-        if max(row, column) > LARGEST_INT32:
-            what = header.row if row > LARGEST_INT32 else header.column
-            raise source.error(f"{what} above 2**31 - 1", line, kind=LimitError)
         found.append((row, column, check_count(source, line, fields[2]) if names[2:] else 1.0))
         lines.append(line)
     return np.array(found, dtype=np.float64).reshape(-1, 3), lines

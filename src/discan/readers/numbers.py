@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "check_count",
     "check_index",
     "check_size",
+    "dense_table",
     "number",
     "parse_numbers",
     "rows_table",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 CHUNK = 2**20  # bytes
+CELLS_AT_ONCE = 2**20  # of a dense table
 END, COLON = -8, -9  # stand for the end of a line and for a colon among parsed numbers
 
 FREE_SIZE = 2**22
@@ -111,6 +113,20 @@ def rows_table(lengths: Array, words: Array, counts: Array, n_words: int) -> Any
     """Make a sparse table of documents that follow each other; ``lengths`` count their entries."""
     parts = (counts, words, offsets(lengths))
     return sparse.csr_array(parts, shape=(len(lengths), n_words))
+
+
+def dense_table(n_rows: int, n_words: int, block: Callable[[slice], Array]) -> Any:
+    """Make a sparse table of a dense one; ``block(rows)`` returns some of its rows."""
+    step = max(1, CELLS_AT_ONCE // n_words)
+    lengths, words, counts = [], [], []
+    for first in range(0, n_rows, step):
+        dense = block(slice(first, first + step))
+        flat = np.flatnonzero(dense)
+        lengths.append(np.count_nonzero(dense, axis=1))
+        words.append((flat % n_words).astype(np.int32))
+        counts.append(dense.ravel()[flat])
+    parts = [np.concatenate(part) for part in (lengths, words, counts)]
+    return rows_table(parts[0], parts[1], parts[2], n_words)
 
 
 def sparse_table(documents: Array, words: Array, counts: Array, shape: tuple[int, int]) -> Any:

@@ -70,11 +70,9 @@ class Source:
     def open(self, path: Path | None = None) -> BinaryIO:
         """Open the file, or another file of its family, to read its unpacked bytes."""
         path = path or self.path
-        try:
+        with self.faults("cannot be opened", path):
             raw: Any = path.open("rb")
             start = raw.peek(6)
-        except OSError as error:
-            raise StorageError(f"{path}: {error.strerror or error}") from None
         unpack = next(
             (_UNPACKERS[magic] for magic in PACKED_STARTS if start.startswith(magic)), None
         )
