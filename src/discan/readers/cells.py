@@ -109,7 +109,8 @@ def _read_dense(source: Source, dataset: Any, place: str) -> Any:
         problem = f"{shown(place)} with shape {dataset.shape} and dtype {dataset.dtype}"
         raise source.error(f"{problem} is no table of counts")
     _check_size(source, dataset, place)
-    return dense_table(*dataset.shape, dataset.__getitem__)
+    n_cells, n_genes = dataset.shape
+    return dense_table(n_cells, n_genes, dataset.__getitem__)
 
 
 def _names(source: Source, file: Any, place: str, size: int) -> list[str] | None:

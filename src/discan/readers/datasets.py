@@ -174,20 +174,17 @@ def load_docstrings(
         each document.
     """
     one_of("documents", documents, ("modules", "functions"))
-    names: list[str] = []
-    modules: list[str] = []
-    texts: list[str] = []
+    found: list[tuple[str, str, str]] = []
     for module, docstrings in library_docstrings():
         if documents == "modules":
             docstrings = [(module, "\n".join(text for _, text in docstrings))]
-        names += [name for name, _ in docstrings]
-        modules += [module] * len(docstrings)
-        texts += [text for _, text in docstrings]
-    if not texts:
+        found += [(module, name, text) for name, text in docstrings]
+    if not found:
         folder = sysconfig.get_path("stdlib")
         raise InputError(
             f"no sources of the standard library in {folder}; use a Python that includes them"
         )
+    modules, names, texts = zip(*found, strict=True)
     options |= {"min_df": min_df, "max_df": max_df}
     corpus = corpus_from_texts(texts, document_names=names, **options)
     kept = corpus.lengths > 0
