@@ -46,6 +46,7 @@ class Source:
             raise InputError("the name of the file to read is empty")
         self.path = Path(path)
         self.max_unpacked = max_unpacked
+        self._limits: dict[Path, int] = {}
         mode = _mode(self.path)
         self.is_folder = stat.S_ISDIR(mode)
         if not self.is_folder and not stat.S_ISREG(mode):
@@ -54,7 +55,10 @@ class Source:
 
     def limit(self, path: Path | None = None) -> int:
         """Return the largest number of bytes that the file may unpack to."""
-        return max(self.max_unpacked, MAX_RATIO * (path or self.path).stat().st_size)
+        path = path or self.path
+        if path not in self._limits:  # asked once: a file may be removed while it is read
+            self._limits[path] = max(self.max_unpacked, MAX_RATIO * path.stat().st_size)
+        return self._limits[path]
 
     def check_unpacked(self, n_bytes: int, path: Path | None = None) -> None:
         """Refuse a file that unpacks to more bytes than the limit."""
