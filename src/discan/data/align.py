@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from discan.data.corpus import Corpus, Layout
+from discan.data.intake import offsets
 from discan.errors import InputError
 from discan.typing import Array
 
@@ -52,9 +53,8 @@ def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
         )
     if unseen > 0:
         log.warning("%.2g %% of the tokens are unknown to the model and ignored", 100 * unseen)
-    indptr = np.concatenate(([0], np.cumsum(known)))[corpus.indptr]
-    shape = (corpus.n_documents, layout.n_words)
-    table = sparse.csr_array((corpus.counts[known], words[known], indptr), shape=shape)
+    parts = (corpus.counts[known], words[known], offsets(known)[corpus.indptr])
+    table = sparse.csr_array(parts, shape=(corpus.n_documents, layout.n_words))
     return Corpus(
         table,
         groups=layout.group_of_word,
@@ -75,25 +75,18 @@ def _keys(layout: Layout, other: Layout) -> Sequence[Hashable]:
 
 
 def _exposures(corpus: Corpus, layout: Layout, known: Array) -> Array | None:
-    """Exposures in the model's groups."""
+    """Return exposures in the model's groups; None if all are 1."""
     if layout.n_groups == 1 and corpus.n_groups == 1:
         return corpus.exposures
-    shape = (corpus.n_documents, corpus.n_groups)
-    given = np.ones(shape) if corpus.exposures is None else corpus.exposures.copy()
-    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
-    cells = rows * corpus.n_groups + corpus.layout.group_of_word[corpus.words]
-    size = shape[0] * shape[1]
-    some = np.bincount(cells, minlength=size) > 0
-    kept = np.bincount(cells[known], minlength=size) > 0
-    given[(some & ~kept).reshape(shape)] = 0.0
-    names, ours = layout.group_names, corpus.layout.group_names
-    if names is not None and ours is not None:
-        place = {name: g for g, name in enumerate(ours)}
-        columns = np.array([place.get(name, -1) for name in names])
-        if (columns >= 0).any():
-            result = given[:, columns]
-            result[:, columns < 0] = 0.0
-            return None if (result == 1.0).all() else result
-    if corpus.n_groups != layout.n_groups:
+    result, pairs = corpus.known_exposures, corpus.pair_of_entry
+    some = np.bincount(pairs, minlength=result.size) > 0
+    kept = np.bincount(pairs[known], minlength=result.size) > 0
+    result[(some & ~kept).reshape(result.shape)] = 0.0
+    place = {name: g for g, name in enumerate(corpus.layout.group_names or ())}
+    columns = np.array([place.get(name, -1) for name in layout.group_names or ()], dtype=np.int64)
+    if (columns >= 0).any():
+        result = result[:, columns]
+        result[:, columns < 0] = 0.0
+    elif corpus.n_groups != layout.n_groups:
         return None
-    return None if (given == 1.0).all() else given
+    return None if (result == 1.0).all() else result

@@ -13,7 +13,14 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, xlogy
 
-from discan.data.intake import read_exposures, read_groups, read_names, read_table, tightest
+from discan.data.intake import (
+    offsets,
+    read_exposures,
+    read_groups,
+    read_names,
+    read_table,
+    tightest,
+)
 from discan.errors import InputError
 from discan.typing import Array
 
@@ -75,7 +82,7 @@ class Layout:
         groups = self.group_of_word
         sorted_already = bool((groups[1:] >= groups[:-1]).all())
         order = None if sorted_already else np.argsort(groups, kind="stable")
-        return order, np.concatenate(([0], np.cumsum(self.group_sizes)[:-1]))
+        return order, offsets(self.group_sizes)[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,6 +296,13 @@ class Corpus:
         """Index of each document's total exposure in `exposure_levels`, (I,) int32."""
         return np.searchsorted(self.exposure_levels, self.total_exposures).astype(np.int32)
 
+    @property
+    def known_exposures(self) -> Array:
+        """Exposures written out, a new (I, G) float64 array."""
+        if self.exposures is None:
+            return np.ones((self.n_documents, self.n_groups))
+        return self.exposures.copy()
+
     # ---- constants of the likelihood ----
 
     @cached_property
@@ -315,6 +329,12 @@ class Corpus:
         return self._sum_over_groups(xlogy)
 
     # ---- parts ----
+
+    @property
+    def pair_of_entry(self) -> Array:
+        """Number of each entry's (document, group) pair, document G + group, (n_entries,) int64."""
+        documents = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
+        return documents * self.n_groups + self.layout.group_of_word[self.words]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -357,8 +377,7 @@ class Corpus:
         """
         chosen = _read_selection(documents, self.n_documents)
         lengths = np.diff(self.indptr)[chosen]
-        indptr = np.zeros(chosen.size + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
+        indptr = offsets(lengths)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[chosen] - indptr[:-1], lengths)
         names = self.document_names
         return Corpus.assemble(
@@ -374,7 +393,7 @@ class Corpus:
         """Return the same documents with other counts in the same entries; zeros are dropped."""
         kept = counts != 0
         return Corpus.assemble(
-            indptr=np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[self.indptr],
+            indptr=offsets(kept)[self.indptr],
             words=self.words[kept],
             counts=tightest(counts[kept]),
             layout=self.layout,

@@ -12,7 +12,18 @@ from scipy import sparse
 from discan.errors import InputError, LimitError
 from discan.typing import Array
 
-__all__ = ["Table", "read_exposures", "read_groups", "read_names", "read_table", "tightest"]
+__all__ = [
+    "LARGEST_COUNT",
+    "LARGEST_INT32",
+    "Table",
+    "offsets",
+    "read_exposures",
+    "read_groups",
+    "read_names",
+    "read_table",
+    "reason",
+    "tightest",
+]
 
 LARGEST_COUNT = 1e15
 """Counts above it are refused: below it every whole number is exact in float64."""
@@ -44,10 +55,9 @@ def read_table(counts: Any) -> Table:
     if hasattr(type(counts), "columns"):  # asked of the class: a lazy frame may compute it
         counts, document_names, word_names = _read_frame(counts)
     table = _read_sparse(counts) if sparse.issparse(counts) else _read_dense(counts)
-    if table.values.size and table.values.sum() > 0.999 * LARGEST_TOTAL:
-        raise LimitError(
-            f"the counts sum to {table.values.sum():.6g}, above 2**63 - 1; rescale them"
-        )
+    total = table.values.sum()
+    if total > 0.999 * LARGEST_TOTAL:
+        raise LimitError(f"the counts sum to {total:.6g}, above 2**63 - 1; rescale them")
     return table._replace(document_names=document_names, word_names=word_names)
 
 
@@ -87,8 +97,8 @@ def _column_values(column: Any) -> Array:
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"column {column.name!r} is not numeric ({_line(error)}); convert it to numbers or "
-            "leave it out; of answers in words make counts with pandas.get_dummies, and let "
+            f"column {column.name!r} is not numeric ({reason(error)}); convert it to numbers "
+            "or leave it out; of answers in words make counts with pandas.get_dummies, and let "
             "groups= say which columns are answers to the same question"
         ) from None
 
@@ -96,13 +106,8 @@ def _column_values(column: Any) -> Array:
 def _read_dense(counts: Any) -> Table:
     if isinstance(counts, np.ma.MaskedArray) and np.ma.is_masked(counts):
         raise InputError("masked cells have no count; fill them first, or use exposures")
-    try:
-        dense = np.asarray(counts)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"a {type(counts).__name__} cannot be read as a table of counts ({_line(error)}); "
-            "pass rows of equal length"
-        ) from None
+    what = f"a {type(counts).__name__} cannot be read as a table of counts"
+    dense = _array(counts, what, "pass rows of equal length")
     _check_dtype(dense.dtype)
     n_documents, n_words = _check_shape(dense.shape)
     step = max(1, _DENSE_CELLS_AT_ONCE // n_words)
@@ -115,7 +120,7 @@ def _read_dense(counts: Any) -> Table:
         lengths.append(np.bincount(rows, minlength=part.shape[0]))
         words.append(columns.astype(np.int32))
         values.append(found.astype(np.float64))
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths), dtype=np.int64)))
+    indptr = offsets(np.concatenate(lengths))
     return Table(n_words, indptr, np.concatenate(words), np.concatenate(values))
 
 
@@ -124,9 +129,7 @@ def _read_sparse(counts: Any) -> Table:
     n_documents, n_words = _check_shape(counts.shape)
     if counts.format in ("csr", "csc"):
         by_row = counts.format == "csr"
-        data, indices, indptr = (
-            np.asarray(a) for a in (counts.data, counts.indices, counts.indptr)
-        )
+        data, indices, indptr = map(np.asarray, (counts.data, counts.indices, counts.indptr))
         _check_dtype(data.dtype)
         n_major, n_minor = (n_documents, n_words) if by_row else (n_words, n_documents)
         _check_indptr(indptr, n_major, indices, data)
@@ -147,29 +150,22 @@ def _read_sparse(counts: Any) -> Table:
         data, rows, columns = _triples(counts)
         _check_dtype(data.dtype)
         if not data.shape == rows.shape == columns.shape or data.ndim != 1:
-            raise InputError(
-                f"sparse table is damaged: {data.shape} data, {rows.shape} row and "
-                f"{columns.shape} column indices; rebuild it"
+            raise _damaged(
+                f"{data.shape} data, {rows.shape} row and {columns.shape} column indices"
             )
         _check_indices(rows, n_documents, "row")
         _check_indices(columns, n_words, "column")
         _check_values(data, lambda n: (rows[n], columns[n]))
-        coordinates = (_signed(rows), _signed(columns))
-        triples = sparse.coo_array(
-            (data.astype(np.float64), coordinates), shape=(n_documents, n_words)
-        )
+        parts = (data.astype(np.float64), (_signed(rows), _signed(columns)))
+        triples = sparse.coo_array(parts, shape=(n_documents, n_words))
         # Marked as canonical, so that SciPy does not sum the duplicates or change their order.
         triples.has_canonical_format = True
         ordered = triples.tocsr().tocsc()
     # A change between CSC and CSR is a stable counting sort: linear, and duplicates keep the
     # order, so their sum has the same bits each time.
     ordered = ordered.tocsr()
-    return _finish(
-        n_words,
-        ordered.indptr.astype(np.int64),
-        ordered.indices.astype(np.int32),
-        ordered.data,
-    )
+    indptr, words = ordered.indptr.astype(np.int64), ordered.indices.astype(np.int32)
+    return _finish(n_words, indptr, words, ordered.data)
 
 
 def _triples(counts: Any) -> tuple[Array, Array, Array]:
@@ -197,9 +193,7 @@ def _triples(counts: Any) -> tuple[Array, Array, Array]:
     except InputError:
         raise
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError) as error:
-        raise InputError(
-            f"sparse table ({counts.format}) is damaged: {_line(error)}; rebuild it"
-        ) from None
+        raise _damaged(reason(error), f" ({counts.format})") from None
 
 
 def _finish(n_words: int, indptr: Array, words: Array, values: Array) -> Table:
@@ -211,12 +205,12 @@ def _finish(n_words: int, indptr: Array, words: Array, values: Array) -> Table:
         first[starts[starts < words.size]] = True
         if not first.all():
             values = np.add.reduceat(values.astype(np.float64), np.flatnonzero(first))
-            indptr = np.concatenate(([0], np.cumsum(first, dtype=np.int64)))[indptr]
+            indptr = offsets(first)[indptr]
             words = words[first]
             _check_values(values, lambda n: (np.searchsorted(indptr, n, "right") - 1, words[n]))
     kept = values != 0
     if not kept.all():
-        indptr = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[indptr]
+        indptr = offsets(kept)[indptr]
         words, values = words[kept], values[kept]
     return Table(n_words, indptr, words, values)
 
@@ -237,9 +231,22 @@ def _signed(indices: Array) -> Array:
     return indices.astype(np.int32 if small else np.int64)
 
 
-def _line(error: Exception) -> str:
-    """Return an error's message on one line."""
-    return " ".join(str(error).split())
+def _array(values: Any, problem: str, remedy: str) -> Array:
+    """Return an array of what was passed, or raise an error."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{problem} ({reason(error)}); {remedy}") from None
+
+
+def offsets(lengths: Array) -> Array:
+    """Return where each of n parts begins and the last one ends, (n + 1,) int64."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def reason(error: Exception) -> str:
+    """Return the message of an error in one short line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def tightest(values: Array) -> Array:
@@ -261,11 +268,11 @@ def _check_shape(shape: tuple[int, ...]) -> tuple[int, int]:
             "Reshape your data to one row per document and one column per word, e.g. with "
             "array.reshape(1, -1)"
         )
-    for size, thing in zip(shape, ("sample", "feature"), strict=True):
-        if size == 0:
-            raise InputError(
-                f"Found array with 0 {thing}(s) (shape={shape}) while a minimum of 1 is required."
-            )
+    if 0 in shape:
+        thing = "sample" if shape[0] == 0 else "feature"
+        raise InputError(
+            f"Found array with 0 {thing}(s) (shape={shape}) while a minimum of 1 is required."
+        )
     if shape[1] > LARGEST_INT32:
         raise LimitError(
             f"{shape[1]} words (columns), above the limit of {LARGEST_INT32}; drop rare words or "
@@ -322,23 +329,22 @@ def _check_indptr(indptr: Array, n_major: int, indices: Array, data: Array) -> N
     elif data.ndim not in (1, 3) or len(data) != indptr[-1]:
         problem = f"indptr ends at {indptr[-1]} but data have shape {data.shape}"
     if problem is not None:
-        raise InputError(f"sparse table is damaged: {problem}; rebuild it")
+        raise _damaged(problem)
 
 
 def _check_indices(indices: Array, limit: int, what: str) -> None:
     if indices.size == 0:
         return
     if indices.dtype.kind not in "iu":
-        raise InputError(
-            f"sparse table is damaged: {what} indices have dtype {indices.dtype}; rebuild it"
-        )
+        raise _damaged(f"{what} indices have dtype {indices.dtype}")
     bad = (indices < 0) | (indices >= limit)
     if bad.any():
         n = int(np.argmax(bad))
-        raise InputError(
-            f"sparse table is damaged: {what} index {indices[n]} (entry {n}) is outside "
-            f"0 .. {limit - 1}; rebuild it"
-        )
+        raise _damaged(f"{what} index {indices[n]} (entry {n}) is outside 0 .. {limit - 1}")
+
+
+def _damaged(problem: str, kind: str = "") -> InputError:
+    return InputError(f"sparse table{kind} is damaged: {problem}; rebuild it")
 
 
 # ---- groups, exposures, names, selections ----
@@ -350,18 +356,11 @@ def read_groups(groups: Any, n_words: int) -> tuple[Array, int, list[str] | None
         return np.zeros(n_words, dtype=np.int32), 1, None
     if isinstance(groups, str):
         raise InputError("groups must be one number or label per word, not a string")
-    try:
-        labels = np.asarray(groups)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"groups cannot be read ({_line(error)}); pass one label per word"
-        ) from None
+    labels = _array(groups, "groups cannot be read", "pass one label per word")
     if labels.shape != (n_words,):
         raise InputError(f"groups have shape {labels.shape}, expected ({n_words},): one per word")
     if labels.dtype.kind == "f":
-        whole = np.isfinite(labels)
-        whole[whole] = np.rint(labels[whole]) == labels[whole]
-        whole &= np.abs(labels) < 2.0**62
+        whole = (np.abs(labels) < 2.0**62) & (np.rint(labels) == labels)
         if not whole.all():
             j = int(np.argmin(whole))
             value = "NaN" if np.isnan(labels[j]) else f"{labels[j]}"
@@ -399,10 +398,7 @@ def read_exposures(exposures: Any, n_documents: int, n_groups: int) -> Array | N
         return None
     if sparse.issparse(exposures):
         raise InputError("exposures must be a dense array; convert them with .toarray()")
-    try:
-        values = np.asarray(exposures)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"exposures cannot be read ({_line(error)}); pass numbers") from None
+    values = _array(exposures, "exposures cannot be read", "pass numbers")
     if values.dtype.kind not in "biuf":
         raise InputError(f"exposures have dtype {values.dtype}; convert them to numbers")
     if values.ndim == 1 and n_groups == 1:

@@ -35,9 +35,7 @@ def split_documents(
     n_documents = corpus.n_documents
     if n_documents < 2:
         raise InputError("a single document cannot be split; use split_tokens instead")
-    n_test = min(max(1, round(fraction * n_documents)), n_documents - 1)
-    in_test = np.zeros(n_documents, dtype=bool)
-    in_test[_generator(rng).permutation(n_documents)[:n_test]] = True
+    in_test = _chosen(n_documents, fraction, rng)
     return corpus.select(~in_test), corpus.select(in_test)
 
 
@@ -59,10 +57,8 @@ def split_tokens(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tupl
     """
     scored = _draw(corpus, fraction, rng)
     observed = corpus.counts - scored
-    return (
-        corpus.with_counts(observed, corpus.exposures),
-        corpus.with_counts(scored, corpus.exposures),
-    )
+    first, second = (corpus.with_counts(part, corpus.exposures) for part in (observed, scored))
+    return first, second
 
 
 def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tuple[Corpus, Corpus]:
@@ -84,21 +80,16 @@ def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tup
         The same documents in the same order.
     """
     _check_fraction(fraction)
-    documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
-    pair_of_entry = documents * corpus.n_groups + corpus.layout.group_of_word[corpus.words]
-    pairs, entry_pairs = _numbered(pair_of_entry)
+    pairs, entry_pairs = _numbered(corpus.pair_of_entry)
     if pairs.size < 2:
         raise InputError(
             f"{pairs.size} (document, group) pairs hold counts; at least 2 are needed to split them"
         )
-    n_held_out = min(max(1, round(fraction * pairs.size)), pairs.size - 1)
-    held_out = np.zeros(pairs.size, dtype=bool)
-    held_out[_generator(rng).permutation(pairs.size)[:n_held_out]] = True
+    held_out = _chosen(pairs.size, fraction, rng)
     rows, groups = np.divmod(pairs[held_out], corpus.n_groups)
-    exposures = _exposures(corpus)
-    test_exposures = np.zeros_like(exposures)
-    test_exposures[rows, groups] = exposures[rows, groups]
-    train_exposures = exposures.copy()
+    train_exposures = corpus.known_exposures
+    test_exposures = np.zeros_like(train_exposures)
+    test_exposures[rows, groups] = train_exposures[rows, groups]
     train_exposures[rows, groups] = 0.0
     in_test = held_out[entry_pairs]
     return (
@@ -126,7 +117,7 @@ def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus
         The same documents in the same order.
     """
     drawn = _draw(corpus, fraction, rng)
-    exposures = _exposures(corpus)
+    exposures = corpus.known_exposures
     return (
         corpus.with_counts(corpus.counts - drawn, (1.0 - fraction) * exposures),
         corpus.with_counts(drawn, fraction * exposures),
@@ -149,10 +140,12 @@ def _draw(corpus: Corpus, fraction: float, rng: Random) -> Array:
     return np.asarray(_generator(rng).binomial(corpus.counts.astype(np.int64), fraction))
 
 
-def _exposures(corpus: Corpus) -> Array:
-    if corpus.exposures is None:
-        return np.ones((corpus.n_documents, corpus.n_groups))
-    return np.asarray(corpus.exposures)
+def _chosen(size: int, fraction: float, rng: Random) -> Array:
+    """Choose a share of ``size`` things, at least one and not all; return a mask."""
+    n_chosen = min(max(1, round(fraction * size)), size - 1)
+    chosen = np.zeros(size, dtype=bool)
+    chosen[_generator(rng).permutation(size)[:n_chosen]] = True
+    return chosen
 
 
 def _check_fraction(fraction: float) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from discan import __version__
+from discan.data.intake import reason
 from discan.errors import ModelFileError, StorageError
 from discan.typing import Array
 
@@ -58,7 +59,7 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
     except (IsADirectoryError, PermissionError) as error:
         raise StorageError(f"{path}: {error.strerror or error}") from None
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
-        raise ModelFileError(f"{path}: not a whole discan file ({_line(error)})") from None
+        raise ModelFileError(f"{path}: not a whole discan file ({reason(error)})") from None
     sums = header.get("sha256")
     if not isinstance(sums, dict) or set(sums) != set(arrays):
         raise ModelFileError(f"{path}: arrays are missing or superfluous; the file is damaged")
@@ -144,7 +145,7 @@ def _header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any
     try:
         header = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constants)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path}: unreadable header ({_line(error)})") from None
+        raise ModelFileError(f"{path}: unreadable header ({reason(error)})") from None
     if not isinstance(header, dict) or header.get("kind") != kind:
         found = header.get("kind") if isinstance(header, dict) else None
         raise ModelFileError(f"{path}: holds a {found}, not a {kind}")
@@ -204,10 +205,6 @@ def _sha(value: Array) -> str:
     digest = hashlib.sha256(f"{value.dtype.str} {value.shape} ".encode())
     digest.update(np.ascontiguousarray(value).data if value.size else b"")
     return digest.hexdigest()
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from scipy import sparse
+
 from discan.data.corpus import Corpus
 from discan.data.storage import read_file, write_file
 from discan.errors import InputError, ModelFileError
@@ -35,12 +37,9 @@ def load_corpus(path: str | os.PathLike[str]) -> Corpus:
     """Read a corpus from a file; it is checked like any other input."""
     header, arrays = read_file(Path(path), "corpus")
     try:
-        from scipy import sparse
-
-        groups = arrays["group_of_word"]
-        shape = (len(arrays["indptr"]) - 1, len(groups))
-        parts = (arrays["counts"], arrays["words"], arrays["indptr"])
-        table = sparse.csr_array(parts, shape=shape)
+        groups, indptr = arrays["group_of_word"], arrays["indptr"]
+        parts = (arrays["counts"], arrays["words"], indptr)
+        table = sparse.csr_array(parts, shape=(len(indptr) - 1, len(groups)))
         names = {key: header[key] for key in ("document_names", "word_names", "group_names")}
         return Corpus(table, groups=groups, exposures=arrays.get("exposures"), **names)
     except (KeyError, TypeError, IndexError, InputError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read NumPy's .npz: SciPy's sparse tables, and dense ones."""
+"""Read files of arrays: NumPy's .npz, with sparse or dense tables, and discan's own."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
-from scipy import sparse
 
 from discan.data.corpus import Corpus
-from discan.errors import LimitError, shown
+from discan.data.intake import reason
+from discan.data.store import load_corpus
+from discan.errors import shown
 from discan.readers.guess import reader
-from discan.readers.numbers import check_size
-from discan.readers.source import Source, reason
+from discan.readers.numbers import stored_table
+from discan.readers.source import Source
 from discan.readers.vocabularies import Vocabulary, read_words, stem
 from discan.typing import Array
 
-__all__ = ["read_npz"]
+__all__ = ["read_npz", "read_stored"]
 
 log = logging.getLogger("discan")
 
@@ -69,6 +70,17 @@ def read_npz(
         return _read_dense(file, array, names, missing)
 
 
+@reader(
+    "discan",
+    "a corpus written by discan convert",
+    endings=(".discan",),
+    sniff=lambda source: '{"__metadata__":{"' in source.head[:40] and "discan" in source.head,
+)
+def read_stored(source: Source) -> Corpus:
+    """Read a stored corpus."""
+    return load_corpus(source.path)
+
+
 class _Member(NamedTuple):
     info: zipfile.ZipInfo
     dtype: np.dtype[Any]
@@ -80,13 +92,7 @@ class _File:
 
     def __init__(self, source: Source, archive: zipfile.ZipFile) -> None:
         self.source, self._archive = source, archive
-        total = sum(info.file_size for info in archive.infolist())
-        if total > source.limit():
-            raise source.error(
-                f"unpacks to {total:,} bytes, more than {source.limit():,}",
-                kind=LimitError,
-                remedy="unpack it yourself if you trust it, or raise max_unpacked",
-            )
+        source.check_unpacked(sum(info.file_size for info in archive.infolist()))
         self.members: dict[str, _Member] = {}
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
@@ -150,17 +156,7 @@ def _read_scipy(file: _File) -> Any:
                 "numbers in one dimension are needed, or numbers of any kind for data"
             )
         parts.append(part)
-    shape = tuple(int(n) for n in parts[0])
-    if len(shape) != 2 or min(shape) < 1:
-        raise source.error(f"shape {shown(shape)} is no table; two sizes are needed")
-    for size, what in zip(shape, ("documents", "words"), strict=True):
-        check_size(source, size, parts[-1].size, what)
-    one, two, data = parts[1:]
-    with source.faults("damaged sparse table"):
-        if kind == "coo":
-            return sparse.coo_array((data, (one, two)), shape=shape)
-        make = sparse.csr_array if kind == "csr" else sparse.csc_array
-        return make((data, two, one), shape=shape)
+    return stored_table(source, kind, *parts)
 
 
 def _read_dense(

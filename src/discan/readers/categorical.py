@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError, LimitError, shown
@@ -22,7 +21,7 @@ from discan.readers.csv_rows import (
     open_table,
 )
 from discan.readers.guess import reader
-from discan.readers.numbers import number, sparse_table
+from discan.readers.numbers import number, rows_table
 from discan.readers.source import Source
 from discan.readers.table_kinds import find_names, is_kind
 from discan.typing import Array
@@ -170,25 +169,19 @@ class _Answers:
         if not self._several:
             return count_answers(np.where(cells < 0, -1, place[cells]), len(place))
         words_of = [*([n] for n in range(len(place))), *self._several.values()]
+        words = place[np.concatenate(words_of)]
         sizes = np.array([len(words) for words in words_of])
-        starts = np.cumsum(sizes) - sizes
-        rows, columns = np.nonzero(cells != -1)
-        codes = cells[rows, columns]
-        codes = np.where(codes < 0, len(place) - 2 - codes, codes)
-        lengths = sizes[codes]
-        inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        words = np.concatenate(words_of)[np.repeat(starts[codes], lengths) + inside]
-        ones = np.ones(words.size, dtype=np.int32)
-        return sparse_table(np.repeat(rows, lengths), place[words], ones, (len(cells), len(place)))
+        words_of_code = rows_table(sizes, words, np.ones_like(words), len(place))
+        codes = np.where(cells < -1, len(place) - 2 - cells, cells)
+        return count_answers(codes, len(words_of)) @ words_of_code
 
 
 def count_answers(words: Array, n_words: int) -> Any:
     """Make a table of counts of the word in each cell (documents, questions); -1 is missing."""
     present = words >= 0
-    indptr = np.concatenate(([0], np.cumsum(present.sum(axis=1), dtype=np.int64)))
     found = words[present]
-    parts = (np.ones(found.size, dtype=np.int32), found, indptr)
-    return sparse.csr_array(parts, shape=(len(words), n_words))
+    ones = np.ones(found.size, dtype=np.int32)
+    return rows_table(present.sum(axis=1), found, ones, n_words)
 
 
 def observed(source: Source, seen: Array) -> Array | None:

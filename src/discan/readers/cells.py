@@ -7,12 +7,11 @@ import logging
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import LimitError, shown
 from discan.readers.guess import reader
-from discan.readers.numbers import check_size
+from discan.readers.numbers import dense_table, stored_table
 from discan.readers.source import MAX_RATIO, Source
 from discan.typing import Array
 
@@ -20,7 +19,6 @@ __all__ = ["read_h5ad"]
 
 log = logging.getLogger("discan")
 
-CELLS_AT_ONCE = 2**22
 FREE_BYTES = 2**26
 
 
@@ -99,17 +97,11 @@ def _read_matrix(source: Source, found: Any, place: str) -> Any:
             f"{shown(place)} is stored as {shown(kind)}; csr_matrix, csc_matrix and dense arrays "
             "are read"
         )
-    shape = tuple(int(n) for n in np.asarray(found.attrs["shape"]).ravel())
-    data, indices, indptr = (
+    parts = (
         _load(source, _member(source, found, name), f"{place}/{name}")
-        for name in ("data", "indices", "indptr")
+        for name in ("indptr", "indices", "data")
     )
-    if len(shape) != 2 or min(shape) < 1 or data.dtype.kind not in "biuf":
-        raise source.error(f"{shown(place)} with shape {shape} is no table of counts")
-    for size, what in zip(shape, ("cells", "genes"), strict=True):
-        check_size(source, size, data.size, what)
-    make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
-    return make((data, indices, indptr), shape=shape)
+    return stored_table(source, kind[:3], np.asarray(found.attrs["shape"]), *parts)
 
 
 def _read_dense(source: Source, dataset: Any, place: str) -> Any:
@@ -117,10 +109,8 @@ def _read_dense(source: Source, dataset: Any, place: str) -> Any:
         problem = f"{shown(place)} with shape {dataset.shape} and dtype {dataset.dtype}"
         raise source.error(f"{problem} is no table of counts")
     _check_size(source, dataset, place)
-    step = max(1, CELLS_AT_ONCE // dataset.shape[1])
-    starts = range(0, dataset.shape[0], step)
-    blocks = [sparse.csr_array(dataset[start : start + step]) for start in starts]
-    return sparse.vstack(blocks, format="csr")
+    n_cells, n_genes = dataset.shape
+    return dense_table(n_cells, n_genes, dataset.__getitem__)
 
 
 def _names(source: Source, file: Any, place: str, size: int) -> list[str] | None:

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from discan.errors import InputError, LimitError, shown
+from discan.errors import InputError, shown
 from discan.readers.numbers import number
 from discan.readers.source import MAX_LINE, MAX_RATIO, Source
 
@@ -205,7 +205,9 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
         raise source.error(problem) from None
     with source.faults("cannot be read as Parquet"):
         file = parquet.ParquetFile(source.path)
-        _check_parquet_size(source, file.metadata)
+        meta = file.metadata
+        size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+        source.check_unpacked(max(size, meta.num_rows // MAX_RATIO))
         yield 0, list(file.schema_arrow.names)
         line = 0
         for batch in file.iter_batches(batch_size=2**14):
@@ -213,13 +215,6 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
             for cells in zip(*columns, strict=True):
                 line += 1
                 yield line, list(cells)
-
-
-def _check_parquet_size(source: Source, meta: Any) -> None:
-    size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-    if max(size, meta.num_rows // MAX_RATIO) > source.limit():
-        problem = f"unpacks to {size:,} bytes, more than {source.limit():,}"
-        raise source.error(problem, kind=LimitError)
 
 
 def _plain(value: Any) -> str:

@@ -106,33 +106,22 @@ def load_senate2005() -> Dataset:
     <Corpus: 100 documents x 732 words, 35,643 tokens in 35,643 non-zeros (48.7 %), 366 groups>
     """
     senators, calls = _read_senate(Path(__file__).with_name("senate2005.csv"))
-    name, party, state, ballots = (np.array(column) for column in zip(*senators, strict=True))
-    number, date, measure, question, result, yeas, nays, title = (
-        np.array(column) for column in zip(*calls, strict=True)
-    )
-    votes = np.array([list(ballot) for ballot in ballots])
-    groups = [f"{n}. {t}" for n, t in zip(number, title, strict=True)]
+    votes = np.array([list(ballot) for ballot in senators.pop("ballot")])
+    groups = [f"{n}. {t}" for n, t in zip(calls["number"], calls["title"], strict=True)]
+    people = zip(*senators.values(), strict=True)
     corpus = Corpus(
         np.stack([votes == "Y", votes == "N"], axis=2).reshape(len(votes), -1).astype(np.int64),
         groups=np.repeat(np.arange(len(groups)), 2),
-        document_names=[f"{n} ({p}-{s})" for n, p, s in zip(name, party, state, strict=True)],
+        document_names=[f"{name} ({party}-{state})" for name, party, state in people],
         word_names=[f"{group}: {vote}" for group in groups for vote in ("yea", "nay")],
         group_names=groups,
     )
+    types = {"number": "int64", "date": "datetime64[D]", "yeas": "int64", "nays": "int64"}
+    calls |= {title: calls[title].astype(dtype) for title, dtype in types.items()}
     return Dataset(
         corpus,
-        {"name": name, "party": party, "state": state},
-        {
-            "number": number.astype(np.int64),
-            "date": date.astype("datetime64[D]"),
-            "measure": measure,
-            "question": question,
-            "result": result,
-            "yeas": yeas.astype(np.int64),
-            "nays": nays.astype(np.int64),
-            "title": title,
-            "agreed": np.isin(result, sorted(_AGREED)),
-        },
+        senators,
+        calls | {"agreed": np.isin(calls["result"], sorted(_AGREED))},
         "US Senate, 109th Congress, first session (2005): 100 senators, 366 roll calls. Facts of "
         "the public record, by way of Voteview and the R package pscl.",
     )
@@ -185,20 +174,17 @@ def load_docstrings(
         each document.
     """
     one_of("documents", documents, ("modules", "functions"))
-    names: list[str] = []
-    modules: list[str] = []
-    texts: list[str] = []
+    found: list[tuple[str, str, str]] = []
     for module, docstrings in library_docstrings():
         if documents == "modules":
             docstrings = [(module, "\n".join(text for _, text in docstrings))]
-        names += [name for name, _ in docstrings]
-        modules += [module] * len(docstrings)
-        texts += [text for _, text in docstrings]
-    if not texts:
+        found += [(module, name, text) for name, text in docstrings]
+    if not found:
         folder = sysconfig.get_path("stdlib")
         raise InputError(
             f"no sources of the standard library in {folder}; use a Python that includes them"
         )
+    modules, names, texts = zip(*found, strict=True)
     options |= {"min_df": min_df, "max_df": max_df}
     corpus = corpus_from_texts(texts, document_names=names, **options)
     kept = corpus.lengths > 0
@@ -435,10 +421,15 @@ DATASETS: dict[str, KnownDataset] = {
 # ---- the Senate's file ----
 
 
-def _read_senate(path: Path) -> tuple[list[list[str]], list[list[str]]]:
-    """Return rows of senators (name, party, state, votes) and of roll calls, as in the file."""
+_SENATOR = "name party state ballot".split()
+_CALL = "number date measure question result yeas nays title".split()
+
+
+def _read_senate(path: Path) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return the columns about senators and those about roll calls, by title."""
     rows: dict[str, list[list[str]]] = {"senator": [], "vote": []}
     with path.open(encoding="utf-8", newline="") as stream:
         for kind, *cells in csv.reader(line for line in stream if not line.startswith("#")):
             rows[kind].append(cells)
-    return rows["senator"], rows["vote"]
+    senators, calls = (map(np.array, zip(*table, strict=True)) for table in rows.values())
+    return dict(zip(_SENATOR, senators, strict=True)), dict(zip(_CALL, calls, strict=True))

@@ -200,24 +200,7 @@ def members(source: Source) -> Iterator[tuple[str, bytes]]:
     with source.path.open("rb") as stream:
         is_zip = stream.read(4) in _ZIP_STARTS
     with source.faults("damaged or not an archive; fetch it again"):
-        yield from (_zip_members if is_zip else _tar_members)(source, _Budget(source))
-
-
-class _Budget:
-    """Count unpacked bytes against the limit of the source."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.left = source.limit()
-
-    def spend(self, n_bytes: int) -> None:
-        self.left -= n_bytes
-        if self.left < 0:
-            raise self._source.error(
-                f"unpacks to more than {self._source.limit():,} bytes; unpack it yourself if you "
-                "trust it, and read the folder",
-                kind=LimitError,
-            )
+        yield from (_zip_members if is_zip else _tar_members)(source)
 
 
 class _StrictMember(tarfile.TarInfo):
@@ -233,7 +216,8 @@ class _StrictMember(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from None
 
 
-def _tar_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _tar_members(source: Source) -> Iterator[tuple[str, bytes]]:
+    seen = 0
     with (
         source.open() as stream,
         tarfile.open(fileobj=stream, mode="r|", tarinfo=_StrictMember) as archive,
@@ -242,7 +226,8 @@ def _tar_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]
             archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one
             if not member.isreg():
                 continue
-            budget.spend(member.size)
+            seen += member.size
+            source.check_unpacked(seen)
             content = archive.extractfile(member)
             data = content.read() if content is not None else b""
             if len(data) != member.size:
@@ -250,7 +235,8 @@ def _tar_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]
             yield member.name, data
 
 
-def _zip_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _zip_members(source: Source) -> Iterator[tuple[str, bytes]]:
+    seen = 0
     with zipfile.ZipFile(source.path) as archive:
         for member in archive.infolist():
             kind = stat.S_IFMT(member.external_attr >> 16)
@@ -260,6 +246,7 @@ def _zip_members(source: Source, budget: _Budget) -> Iterator[tuple[str, bytes]]
                 name = _printable(member.filename)
                 raise source.error(f"member {name!r} is encrypted; decrypt it first")
             with archive.open(member) as stream:
-                data = stream.read(budget.left + 1)
-            budget.spend(len(data))
+                data = stream.read(source.limit() - seen + 1)
+            seen += len(data)
+            source.check_unpacked(seen)
             yield member.filename, data

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.errors import shown
 from discan.readers.guess import reader
+from discan.readers.numbers import dense_table
 from discan.readers.source import Source
 from discan.typing import Array
 
@@ -20,7 +20,6 @@ __all__ = ["read_plink"]
 
 MAGIC = b"\x6c\x1b"
 SNPS_AT_ONCE = 2**10
-CELLS_AT_ONCE = 2**19
 
 _ALLELES = np.array([[2, 0], [0, 0], [1, 1], [0, 2]], dtype=np.int8)  # code 1 is missing
 _MISSING = 1
@@ -76,9 +75,13 @@ def read_plink(
     if not people or not snps:
         raise source.error(f"no {'SNPs' if people else 'individuals'}")
     codes = _read_bed(source, family.bed, len(people), len(snps))
+
+    def alleles(rows: slice) -> Array:
+        return _ALLELES[codes[rows]].reshape(-1, len(words))
+
     seen = codes != _MISSING if exposures else None
     return source.corpus(
-        _count_alleles(codes),
+        dense_table(len(people), len(words), alleles),
         groups=np.repeat(np.arange(len(snps)), 2),
         exposures=None if seen is None or seen.all() else seen,
         document_names=people,
@@ -131,19 +134,3 @@ def _read_bed(source: Source, path: Path, n_people: int, n_snps: int) -> Array:
             blocks.append(codes.reshape(n, 4 * width)[:, :n_people].T.copy())
         check_size(seen + len(stream.read(1)))
     return np.concatenate(blocks, axis=1)
-
-
-def _count_alleles(codes: Array) -> sparse.csr_array:
-    """Turn codes (people, SNPs) into counts (people, 2 SNPs)."""
-    n_people, n_snps = codes.shape
-    step = max(1, CELLS_AT_ONCE // n_snps)
-    lengths, words, counts = [], [], []
-    for first in range(0, n_people, step):
-        dense = _ALLELES[codes[first : first + step]].reshape(-1, 2 * n_snps)
-        flat = np.flatnonzero(dense)
-        lengths.append(np.count_nonzero(dense, axis=1))
-        words.append((flat % (2 * n_snps)).astype(np.int32))
-        counts.append(dense.ravel()[flat])
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths), dtype=np.int64)))
-    table = (np.concatenate(counts), np.concatenate(words), indptr)
-    return sparse.csr_array(table, shape=(n_people, 2 * n_snps))

@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Annotated
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
-from discan.data.intake import LARGEST_COUNT, tightest
+from discan.data.intake import tightest
 from discan.errors import InputError, LimitError, shown
 from discan.readers.csv_rows import (
     Column,
@@ -26,7 +25,7 @@ from discan.readers.csv_rows import (
     table_rows,
 )
 from discan.readers.guess import reader
-from discan.readers.numbers import check_count, number, sparse_table
+from discan.readers.numbers import are_counts, check_count, number, rows_table, sparse_table
 from discan.readers.source import Source
 from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, find_names, is_kind, key
 from discan.typing import Array
@@ -103,26 +102,13 @@ def _read_triples(source: Source, rows: Iterable[Row], columns: list[int]) -> Co
             raise source.error(f"an empty {what}; name it", line)
         numbers[0].append(documents.setdefault(document, len(documents)))
         numbers[1].append(words.setdefault(word, len(words)))
-        counts.append(1.0 if c < 0 else _count(source, line, row[c]))
+        counts.append(1.0 if c < 0 else check_count(source, line, row[c]))
     if not words:
         raise source.error("the table has no rows")
-    table = sparse_table(
-        np.asarray(numbers[0]),
-        np.asarray(numbers[1]),
-        tightest(np.asarray(counts)),
-        (len(documents), len(words)),
-    )
+    rows_of, words_of = map(np.asarray, numbers)
+    shape = (len(documents), len(words))
+    table = sparse_table(rows_of, words_of, tightest(np.asarray(counts)), shape)
     return source.corpus(table, document_names=documents, word_names=words)
-
-
-def _count(source: Source, line: int, text: str) -> float:
-    try:
-        count = float(text)
-    except ValueError:
-        count = -1.0
-    if 0 <= count <= LARGEST_COUNT and "_" not in text:
-        return count
-    return check_count(source, line, text)
 
 
 @reader(
@@ -159,10 +145,9 @@ def read_wide(
         counts.frombytes(values[present].tobytes())
         if names is not None:
             documents.append(row[names].strip())
-    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    parts = (tightest(np.asarray(counts)), np.asarray(words), indptr)
+    entries = (np.asarray(words), tightest(np.asarray(counts)))
     return source.corpus(
-        sparse.csr_array(parts, shape=(len(lengths), len(kept))),
+        rows_table(np.asarray(lengths), *entries, n_words=len(kept)),
         document_names=None if names is None else documents,
         word_names=None if table.heading is None else titles,
     )
@@ -172,7 +157,7 @@ def _counts(source: Source, line: int, cells: list[str], titles: list[str]) -> A
     """Return the counts of a row; an error names the line and the column."""
     try:
         values = np.array(cells, dtype=np.float64)
-        if ((values >= 0) & (values <= LARGEST_COUNT)).all() and "_" not in "".join(cells):
+        if are_counts(values) and "_" not in "".join(cells):
             return values  # NumPy reads 1_0 as ten
     except ValueError:
         pass

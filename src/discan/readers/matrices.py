@@ -6,14 +6,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from typing import Annotated, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.data.intake import LARGEST_INT32, tightest
-from discan.errors import InputError, LimitError, shown
+from discan.errors import InputError, shown
 from discan.readers.guess import reader
 from discan.readers.numbers import (
     COLON,
@@ -25,6 +24,7 @@ from discan.readers.numbers import (
     check_index,
     check_size,
     parse_numbers,
+    rows_table,
     sparse_table,
     split_lines,
 )
@@ -39,6 +39,9 @@ log = logging.getLogger("discan")
 _UCI = re.compile(r"\ufeff?\d+\s*\n\d+\s*\n\d+\s*\n\d+ \d+ \S+\s*(\n|$)")
 _LDAC_LINE = re.compile(r"(\d{1,9})((?: +\d+:\d+)*)\s*")
 _SVM_LINE = re.compile(r"[-+]?[\d.][-+\d.e,]*((?: +(?:qid|\d+):[-+\d.eE]+)+)\s*(#.*)?")
+
+Parts = tuple[Array, Array, Array]  # documents or their lengths, words, and counts
+_NOTHING = (np.zeros(0, dtype=np.int32),) * 3
 
 # ---- MatrixMarket and UCI bag of words: triples numbered from 1 ----
 
@@ -136,8 +139,12 @@ def read_uci(source: Source, vocabulary: Vocabulary = None) -> Corpus:
     return source.corpus(table, word_names=words.names)
 
 
-def _read_triples(source: Source, chunks: Chunks, header: _Header) -> sparse.sparray:
+def _read_triples(source: Source, chunks: Chunks, header: _Header) -> Any:
     """Read triples into a table; memory grows with what is read, not with the heading."""
+    for size, what in ((header.n_rows, header.row), (header.n_columns, header.column)):
+        if size == 0:
+            raise source.error(f"the heading says 0 {what}s; at least one is needed")
+        check_size(source, size, header.n_entries, f"{what}s")
     parts = []
     n_entries = 0
     for first, chunk in chunks:
@@ -155,13 +162,7 @@ def _read_triples(source: Source, chunks: Chunks, header: _Header) -> sparse.spa
     if n_entries < header.n_entries:
         problem = f"the file ends after {n_entries:,} entries, but its heading says "
         raise source.error(f"{problem}{header.n_entries:,}; is it cut short?", chunks.number)
-    for size, what in ((header.n_rows, header.row), (header.n_columns, header.column)):
-        if size == 0:
-            raise source.error(f"the heading says 0 {what}s; at least one is needed")
-        check_size(source, size, n_entries, f"{what}s")
-    columns = list(zip(*parts, strict=True)) or [()] * 3
-    rows, words, counts = (_join(columns.pop(0)) for _ in range(3))
-    return sparse_table(rows, words, counts, (header.n_rows, header.n_columns))
+    return sparse_table(*_join(parts), (header.n_rows, header.n_columns))
 
 
 def _parse_triples(chunk: bytes, header: _Header) -> Array | None:
@@ -176,8 +177,8 @@ def _parse_triples(chunk: bytes, header: _Header) -> Array | None:
     if not header.has_counts:
         found[:, -1] = 1
     good = (
-        are_indices(found[:, 0], 1, min(header.n_rows, LARGEST_INT32))
-        and are_indices(found[:, 1], 1, min(header.n_columns, LARGEST_INT32))
+        are_indices(found[:, 0], 1, header.n_rows)
+        and are_indices(found[:, 1], 1, header.n_columns)
         and are_counts(found[:, 2])
     )
     return found[:, :3] if good else None
@@ -196,21 +197,18 @@ def _parse_triples_slowly(
             raise source.error(problem, line)
         row = check_index(source, line, fields[0], header.row, 1, header.n_rows)
         column = check_index(source, line, fields[1], header.column, 1, header.n_columns)
-        if max(row, column) > LARGEST_INT32:
-            what = header.row if row > LARGEST_INT32 else header.column
-            raise source.error(f"{what} above 2**31 - 1", line, kind=LimitError)
         found.append((row, column, check_count(source, line, fields[2]) if names[2:] else 1.0))
         lines.append(line)
     return np.array(found, dtype=np.float64).reshape(-1, 3), lines
 
 
-def _join(parts: tuple[Array, ...]) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+def _join(parts: list[Parts]) -> Parts:
+    """Join the three arrays of all chunks."""
+    one, two, three = map(np.concatenate, zip(*parts or [_NOTHING], strict=True))
+    return one, two, three
 
 
 # ---- LDA-C and SVMlight: one line per document, with id:count ----
-
-Parts = tuple[Array, Array, Array]  # lengths of the documents, words as in the file, and counts
 
 
 def _first_lines(source: Source) -> list[str]:
@@ -244,14 +242,8 @@ def read_ldac(source: Source, vocabulary: Vocabulary = None) -> Corpus:
     def n_words(line: int, text: str) -> int:
         return check_index(source, line, text, "number of words", 0, 2**62)
 
-    parts: list[Parts] = []
-    with Chunks(source) as chunks:
-        for first, chunk in chunks:
-            found = _parse_pairs(chunk)
-            if found is None or not (found[0] == found[1]).all():
-                found = _parse_pairs_slowly(source, first, chunk, n_words)
-            parts.append(_small(*found[1:]))
-    return _corpus_of_pairs(source, parts, 0, vocabulary, None)
+    pairs = _read_pairs(source, n_words, lambda starts, lengths: starts == lengths)
+    return _corpus_of_pairs(source, pairs, 0, vocabulary, None)
 
 
 @reader(
@@ -280,27 +272,36 @@ def read_svmlight(
             raise source.error(f"label {shown(text)} is not a number; correct it", line)
         names.append(text)
 
+    base = None if zero_based == "auto" else int(not zero_based)
+    is_good = None if labels else lambda starts, _: np.isfinite(starts)
+    pairs = _read_pairs(source, label, is_good, base or 0)
+    return _corpus_of_pairs(source, pairs, base, vocabulary, names if labels else None)
+
+
+def _read_pairs(
+    source: Source,
+    start: Callable[[int, str], int | None],
+    is_good: Callable[[Array, Array], Array] | None,
+    base: int = 0,
+) -> Parts:
+    """Read lengths of documents, words as in the file, and counts.
+
+    ``start(line, text)`` checks how a line starts, and returns the number of its words if that is
+    known. ``is_good(starts, lengths)`` does this for many lines at once; without it, each line is
+    parsed by itself. ``base`` is the least number of a word.
+    """
     parts: list[Parts] = []
     with Chunks(source) as chunks:
         for first, chunk in chunks:
-            plain = not labels and b"#" not in chunk and b"qid" not in chunk
-            found = _parse_pairs(chunk) if plain else None
-            if found is None or not np.isfinite(found[0]).all():
-                found = _parse_pairs_slowly(source, first, chunk, label)
-            if zero_based is False and found[2].size and found[2].min() == 0:
-                _refuse_zero(source, first, chunk)
-            parts.append(_small(*found[1:]))
-    base = None if zero_based == "auto" else int(not zero_based)
-    return _corpus_of_pairs(source, parts, base, vocabulary, names if labels else None)
+            found = None if is_good is None else _parse_pairs(chunk, base)
+            if found is None or is_good is None or not is_good(*found[:2]).all():
+                found = _parse_pairs_slowly(source, first, chunk, start, base)
+            _, lengths, words, counts = found
+            parts.append((lengths, words.astype(np.int32), tightest(counts)))
+    return _join(parts)
 
 
-def _refuse_zero(source: Source, first: int, chunk: bytes) -> NoReturn:
-    lines = enumerate(chunk.splitlines(), first)
-    line = next(n for n, text in lines if re.search(rb"\s0+:", text))
-    raise source.error("word 0, but zero_based=False; leave zero_based out", line)
-
-
-def _parse_pairs(chunk: bytes) -> tuple[Array, Array, Array, Array] | None:
+def _parse_pairs(chunk: bytes, base: int) -> tuple[Array, Array, Array, Array] | None:
     """Parse regular lines into their first numbers, lengths, words and counts; or None."""
     found = parse_numbers(chunk)
     if found is None or found.size == 0:
@@ -318,13 +319,13 @@ def _parse_pairs(chunk: bytes) -> tuple[Array, Array, Array, Array] | None:
     words, counts = triples[:, 0], triples[:, 2]
     if len(triples) != chunk.count(b":") or not (triples[:, 1] == COLON).all():
         return None
-    if not (are_indices(words, 0, LARGEST_INT32 - 1) and are_counts(counts)):
+    if not (are_indices(words, base, LARGEST_INT32 - 1) and are_counts(counts)):
         return None
     return found[starts], sizes // 3, words, counts
 
 
 def _parse_pairs_slowly(
-    source: Source, first: int, chunk: bytes, start: Callable[[int, str], int | None]
+    source: Source, first: int, chunk: bytes, start: Callable[[int, str], int | None], base: int
 ) -> tuple[Array, Array, Array, Array]:
     """Parse line by line, to skip comments and blank lines and to name the line of an error."""
     lengths: list[int] = []
@@ -344,6 +345,8 @@ def _parse_pairs_slowly(
             if not colon:
                 raise source.error(f"expected id:count, found {shown(field)}; correct it", line)
             words.append(check_index(source, line, word, "word", 0, LARGEST_INT32 - 1))
+            if words[-1] < base:
+                raise source.error("word 0, but zero_based=False; leave zero_based out", line)
             counts.append(check_count(source, line, count))
         lengths.append(len(words) - before)
         if expected is not None and expected != lengths[-1]:
@@ -353,20 +356,15 @@ def _parse_pairs_slowly(
     return sizes, sizes, np.array(words, dtype=np.int64), np.array(counts, dtype=np.float64)
 
 
-def _small(lengths: Array, words: Array, counts: Array) -> Parts:
-    return lengths, words.astype(np.int32), tightest(counts)
-
-
 def _corpus_of_pairs(
     source: Source,
-    parts: list[Parts],
+    pairs: Parts,
     base: int | None,
     vocabulary: Vocabulary,
     names: list[str] | None,
 ) -> Corpus:
     """Make the corpus; ``base`` is the number of the first word, None to tell by the least."""
-    columns = list(zip(*parts, strict=True)) or [()] * 3
-    lengths, words, counts = (_join(columns.pop(0)) for _ in range(3))
+    lengths, words, counts = pairs
     if not lengths.size:
         raise source.error("holds no documents")
     if base is None:
@@ -382,6 +380,5 @@ def _corpus_of_pairs(
     if n_words == 0:
         raise source.error("holds no words")
     check_size(source, n_words, words.size, "words")
-    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    table = sparse.csr_array((counts, words, indptr), shape=(lengths.size, n_words))
+    table = rows_table(lengths, words, counts, n_words)
     return source.corpus(table, word_names=known.names, document_names=names)

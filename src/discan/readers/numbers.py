@@ -6,15 +6,15 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from discan.data.intake import LARGEST_COUNT, LARGEST_INT32
-from discan.errors import LimitError, StorageError, shown
+from discan.data.intake import LARGEST_COUNT, LARGEST_INT32, offsets
+from discan.errors import LimitError, shown
 from discan.readers.source import MAX_LINE, Source
 from discan.typing import Array
 
@@ -27,13 +27,17 @@ __all__ = [
     "check_count",
     "check_index",
     "check_size",
+    "dense_table",
     "number",
     "parse_numbers",
+    "rows_table",
     "sparse_table",
     "split_lines",
+    "stored_table",
 ]
 
 CHUNK = 2**20  # bytes
+CELLS_AT_ONCE = 2**20  # of a dense table
 END, COLON = -8, -9  # stand for the end of a line and for a colon among parsed numbers
 
 FREE_SIZE = 2**22
@@ -53,16 +57,16 @@ def number(text: str) -> float | None:
 def check_count(source: Source, line: int, text: str) -> float:
     """Return the count that a text holds, or raise an error that says what is wrong."""
     value = number(text)
+    if value is not None and 0 <= value <= LARGEST_COUNT:
+        return value
     if value is None:
         raise source.error(f"count {shown(text)} is not a number; correct it", line)
     if not math.isfinite(value):
         raise source.error(f"count {shown(text)} is not finite; correct or remove it", line)
     if value < 0:
         raise source.error(f"count {shown(text)} is negative; counts are 0 or more", line)
-    if value > LARGEST_COUNT:
-        problem = f"count {shown(text)} is above {LARGEST_COUNT:g}; rescale it"
-        raise source.error(problem, line, kind=LimitError)
-    return value
+    problem = f"count {shown(text)} is above {LARGEST_COUNT:g}; rescale it"
+    raise source.error(problem, line, kind=LimitError)
 
 
 def check_index(source: Source, line: int, text: str, what: str, low: int, high: int) -> int:
@@ -86,12 +90,49 @@ def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
         )
 
 
+def stored_table(
+    source: Source, layout: str, shape: Array, indptr: Array, indices: Array, data: Array
+) -> Any:
+    """Make a sparse table of arrays that a file holds; ``layout`` is "csr", "csc" or "coo".
+
+    A "coo" table has rows in the place of indptr, and columns in that of indices.
+    """
+    sizes = tuple(int(n) for n in shape.ravel())
+    if len(sizes) != 2 or min(sizes) < 1 or data.dtype.kind not in "biuf":
+        raise source.error(f"shape {shown(sizes)} and dtype {data.dtype} are no table of counts")
+    for size, what in zip(sizes, ("documents", "words"), strict=True):
+        check_size(source, size, data.size, what)
+    with source.faults("damaged sparse table"):
+        if layout == "coo":
+            return sparse.coo_array((data, (indptr, indices)), shape=sizes)
+        make = sparse.csr_array if layout == "csr" else sparse.csc_array
+        return make((data, indices, indptr), shape=sizes)
+
+
+def rows_table(lengths: Array, words: Array, counts: Array, n_words: int) -> Any:
+    """Make a sparse table of documents that follow each other; ``lengths`` count their entries."""
+    parts = (counts, words, offsets(lengths))
+    return sparse.csr_array(parts, shape=(len(lengths), n_words))
+
+
+def dense_table(n_rows: int, n_words: int, block: Callable[[slice], Array]) -> Any:
+    """Make a sparse table of a dense one; ``block(rows)`` returns some of its rows."""
+    step = max(1, CELLS_AT_ONCE // n_words)
+    lengths, words, counts = [], [], []
+    for first in range(0, n_rows, step):
+        dense = block(slice(first, first + step))
+        flat = np.flatnonzero(dense)
+        lengths.append(np.count_nonzero(dense, axis=1))
+        words.append((flat % n_words).astype(np.int32))
+        counts.append(dense.ravel()[flat])
+    parts = [np.concatenate(part) for part in (lengths, words, counts)]
+    return rows_table(parts[0], parts[1], parts[2], n_words)
+
+
 def sparse_table(documents: Array, words: Array, counts: Array, shape: tuple[int, int]) -> Any:
     """Make a sparse table of triples; compressed if the documents are in order."""
     if (documents[1:] >= documents[:-1]).all():
-        indptr = np.zeros(shape[0] + 1, dtype=np.int64)
-        np.cumsum(np.bincount(documents, minlength=shape[0]), out=indptr[1:])
-        return sparse.csr_array((counts, words, indptr), shape=shape)
+        return rows_table(np.bincount(documents, minlength=shape[0]), words, counts, shape[1])
     return sparse.coo_array((counts, (documents, words)), shape=shape)
 
 
@@ -102,11 +143,8 @@ class Chunks:
     """Read a file line by line at its start, then in chunks of whole lines."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-        self._stream = source.open()
-        self._rest = b""
-        self._at_end = False
-        self.number = 0
+        self._source, self._stream = source, source.open()
+        self.number = 0  # of the last line read
 
     def __enter__(self) -> Chunks:
         """Return the reader itself."""
@@ -118,43 +156,30 @@ class Chunks:
 
     def line(self) -> str | None:
         """Return the next line without its end, None at the end of the file."""
-        self._fill()
-        if not self._rest:
-            return None
-        line, _, self._rest = self._rest.partition(b"\n")
-        self.number += 1
-        if self.number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        return line.strip().decode("utf-8", errors="replace")
+        line = self._read(0)
+        self.number += bool(line)
+        return line.strip().decode("utf-8", errors="replace") if line else None
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Iterate over (number of the first line, whole lines with their ends)."""
-        while True:
-            self._fill()
-            if not self._rest:
-                return
-            end = self._rest.rfind(b"\n") + 1
-            chunk, self._rest = self._rest[:end], self._rest[end:]
+        while chunk := self._read(CHUNK):
             first = self.number + 1
             self.number += chunk.count(b"\n")
-            if first == 1:
-                chunk = chunk.removeprefix(b"\xef\xbb\xbf")
             yield first, chunk
 
-    def _fill(self) -> None:
-        """Read on until there is a whole line."""
-        while b"\n" not in self._rest and not self._at_end:
-            if len(self._rest) > MAX_LINE:
-                problem = f"longer than {MAX_LINE:,} bytes; is it a text file?"
-                raise self._source.error(problem, self.number + 1, kind=LimitError)
-            try:
-                part = self._stream.read(CHUNK)
-            except OSError as error:
-                raise self._source.error(error.strerror or str(error), kind=StorageError) from None
-            self._at_end = not part
-            self._rest += part
-            if self._at_end and self._rest and not self._rest.endswith(b"\n"):
-                self._rest += b"\n"
+    def _read(self, n_bytes: int) -> bytes:
+        """Read about so many bytes, and on to the end of the line."""
+        with self._source.faults("cannot be read"):
+            data = self._stream.read(n_bytes)
+            rest = b"" if data.endswith(b"\n") else self._stream.readline(MAX_LINE + 1)
+        if len(rest) > MAX_LINE:
+            problem = f"longer than {MAX_LINE:,} bytes; is it a text file?"
+            line = self.number + data.count(b"\n") + 1
+            raise self._source.error(problem, line, kind=LimitError)
+        data += rest
+        if self.number == 0:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        return data + b"\n" if data and not data.endswith(b"\n") else data
 
 
 def split_lines(first: int, chunk: bytes) -> Iterator[tuple[int, str, list[str]]]:

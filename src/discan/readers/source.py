@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from discan.data.corpus import Corpus
+from discan.data.intake import reason
 from discan.errors import DiscanError, InputError, LimitError, StorageError
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "MAX_UNPACKED",
     "PACKED_STARTS",
     "Source",
-    "reason",
     "unpacked_name",
 ]
 
@@ -46,6 +46,7 @@ class Source:
             raise InputError("the name of the file to read is empty")
         self.path = Path(path)
         self.max_unpacked = max_unpacked
+        self._limits: dict[Path, int] = {}
         mode = _mode(self.path)
         self.is_folder = stat.S_ISDIR(mode)
         if not self.is_folder and not stat.S_ISREG(mode):
@@ -54,28 +55,40 @@ class Source:
 
     def limit(self, path: Path | None = None) -> int:
         """Return the largest number of bytes that the file may unpack to."""
-        return max(self.max_unpacked, MAX_RATIO * (path or self.path).stat().st_size)
+        path = path or self.path
+        if path not in self._limits:  # asked once: a file may be removed while it is read
+            self._limits[path] = max(self.max_unpacked, MAX_RATIO * path.stat().st_size)
+        return self._limits[path]
+
+    def check_unpacked(self, n_bytes: int, path: Path | None = None) -> None:
+        """Refuse a file that unpacks to more bytes than the limit."""
+        limit = self.limit(path)
+        if n_bytes > limit:
+            raise self.error(
+                f"unpacks to more than {limit:,} bytes",
+                path=path,
+                kind=LimitError,
+                remedy="unpack it yourself if you trust it, or raise max_unpacked",
+            )
 
     def open(self, path: Path | None = None) -> BinaryIO:
         """Open the file, or another file of its family, to read its unpacked bytes."""
         path = path or self.path
-        try:
+        with self.faults("cannot be opened", path):
             raw: Any = path.open("rb")
             start = raw.peek(6)
-        except OSError as error:
-            raise StorageError(f"{path}: {error.strerror or error}") from None
         unpack = next(
             (_UNPACKERS[magic] for magic in PACKED_STARTS if start.startswith(magic)), None
         )
         if unpack is None:
             return cast("BinaryIO", raw)
-        limited = _Limited(unpack(raw), path, self.limit(path))
+        limited = _Limited(self, path, unpack(raw))
         return cast("BinaryIO", io.BufferedReader(limited, 2**16))
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, str]]:
         """Iterate over (line number from 1, text without its end of line), UTF-8 checked."""
         number = 0
-        with self.open(path) as stream:
+        with self.open(path) as stream, self.faults("cannot be read", path):
             try:
                 # Each read is bounded: a file without ends of line must not fill the memory.
                 parts = iter(partial(stream.readline, MAX_LINE + 1), b"")
@@ -89,10 +102,6 @@ class Source:
             except UnicodeDecodeError as error:
                 problem = f"byte {error.start} is not UTF-8; convert the file to UTF-8 first"
                 raise self.error(problem, number, path) from None
-            except OSError as error:
-                raise self.error(
-                    error.strerror or str(error), path=path, kind=StorageError
-                ) from None
 
     @cached_property
     def head(self) -> str:
@@ -150,16 +159,11 @@ def unpacked_name(path: Path) -> str:
     return name
 
 
-def reason(error: Exception) -> str:
-    """Return the message of an error in one short line."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
-
-
 class _Limited(io.RawIOBase):
     """Count unpacked bytes while reading, and stop a decompression bomb."""
 
-    def __init__(self, stream: Any, path: Path, limit: int) -> None:
-        self._stream, self._path, self._limit, self._seen = stream, path, limit, 0
+    def __init__(self, source: Source, path: Path, stream: Any) -> None:
+        self._source, self._path, self._stream, self._seen = source, path, stream, 0
 
     def readable(self) -> bool:
         return True
@@ -168,13 +172,10 @@ class _Limited(io.RawIOBase):
         try:
             part = self._stream.read(len(buffer))
         except Exception as error:  # each compression library has its own errors
-            raise InputError(f"{self._path}: damaged compressed file ({reason(error)})") from None
+            problem = f"damaged compressed file ({reason(error)})"
+            raise self._source.error(problem, path=self._path) from None
         self._seen += len(part)
-        if self._seen > self._limit:
-            raise LimitError(
-                f"{self._path}: unpacks to more than {self._limit:,} bytes",
-                remedy="unpack it yourself if you trust it, or raise max_unpacked",
-            )
+        self._source.check_unpacked(self._seen, self._path)
         buffer[: len(part)] = part
         return len(part)
 

@@ -135,7 +135,7 @@ def finder(options: TextOptions) -> Callable[[str], list[str]]:
     """Return the function that finds the tokens of a text."""
     given = options.token_pattern
     if given is None:
-        return _find_lower if options.lowercase else _find_plain
+        return _default_finder(options.lowercase)
     try:
         pattern = re.compile(given)
     except (re.error, TypeError, OverflowError, RecursionError) as error:
@@ -226,14 +226,18 @@ def _read_stop_words(given: Words) -> frozenset[str]:
 # ---- tokens ----
 
 
-def _table(lowercase: bool) -> str:
-    """Make a table for `str.translate` that keeps of ASCII only the characters of words."""
+def _default_finder(lowercase: bool) -> Callable[[str], list[str]]:
     characters = (chr(code) for code in range(128))
-    kept = (c if c.isalnum() or c in "_'" else " " for c in characters)
-    return "".join(c.lower() if lowercase else c for c in kept)
+    kept = "".join(c if c.isalnum() or c in "_'" else " " for c in characters)
+    ascii_table = kept.lower() if lowercase else kept
 
+    def find(text: str) -> list[str]:
+        if text.isascii():  # splitting is several times as fast as matching, and gives the same
+            return text.translate(ascii_table).replace("''", " ").split()
+        text = (text.lower() if lowercase else text).replace("\u2019", "'")
+        return _unicode_word().findall(unicodedata.normalize("NFC", text))
 
-_PLAIN, _LOWER = _table(False), _table(True)
+    return find
 
 
 @cache
@@ -244,16 +248,3 @@ def _unicode_word() -> re.Pattern[str]:
     marks = [chr(c) for c in range(0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc")]
     inside = "".join([*marks, "\u200c\u200d"])
     return re.compile(rf"\w[\w{inside}]*(?:'\w[\w{inside}]*)*")
-
-
-def _find_plain(text: str) -> list[str]:
-    if text.isascii():  # splitting is several times as fast as matching, and gives the same
-        return text.translate(_PLAIN).replace("''", " ").split()
-    text = unicodedata.normalize("NFC", text.replace("\u2019", "'"))
-    return _unicode_word().findall(text)
-
-
-def _find_lower(text: str) -> list[str]:
-    if text.isascii():
-        return text.translate(_LOWER).replace("''", " ").split()
-    return _find_plain(text.lower())

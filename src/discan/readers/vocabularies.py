@@ -9,10 +9,11 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
+from discan.data.intake import reason
 from discan.errors import InputError, shown
-from discan.readers.source import Source, reason, unpacked_name
+from discan.readers.source import Source, unpacked_name
 
 __all__ = ["Vocabulary", "Words", "read_words", "stem"]
 
@@ -29,11 +30,11 @@ _COLUMNS = ("word", "term", "symbol", "gene", "name")
 _NO_VOCABULARY = {"vocabulary": False}
 
 
-class Words:
+class Words(NamedTuple):
     """The words of a vocabulary file, and the file; both None if there is no such file."""
 
-    def __init__(self, names: list[str] | None, path: Path | None) -> None:
-        self.names, self.path = names, path
+    names: list[str] | None = None
+    path: Path | None = None
 
     def check_size(self, source: Source, n_words: int) -> None:
         """Refuse a vocabulary whose length is not the number of words in the data."""
@@ -48,7 +49,7 @@ def read_words(source: Source, vocabulary: Vocabulary, *names: str) -> Words:
     """Read the vocabulary that is given, or one beside the source; ``names`` come first."""
     path = _find(source, vocabulary, names)
     if path is None:
-        return Words(None, None)
+        return Words()
     texts = [text for _, text in source.lines(path)]
     while texts and not texts[-1].strip():
         texts.pop()

@@ -158,7 +158,8 @@ class TextCounts:
         cells, counts = np.unique(documents[kept] * n_ids + ids[kept], return_counts=True)
         documents, ids = np.divmod(cells, n_ids)
         lengths = np.bincount(documents, minlength=len(self._lengths)).astype(np.int32)
-        self._chunks.append(_Chunk(lengths, ids.astype(np.int32), counts.astype(_smallest(counts))))
+        smallest = np.min_scalar_type(int(counts.max(initial=0)))
+        self._chunks.append(_Chunk(lengths, ids.astype(np.int32), counts.astype(smallest)))
         self._ids.clear()
         self._lengths.clear()
 
@@ -370,8 +371,3 @@ def _documents(default: int | float, given: int | float | None, n: int, upwards:
         return limit
     share = limit * n  # 0.1 * 30 is a little above 3
     return max(1, math.ceil(share - 1e-9) if upwards else math.floor(share + 1e-9))
-
-
-def _smallest(counts: Array) -> type[np.unsignedinteger] | type[np.int32]:
-    largest = int(counts.max(initial=0))
-    return np.uint8 if largest < 2**8 else np.uint16 if largest < 2**16 else np.int32
