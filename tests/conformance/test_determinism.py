@@ -322,7 +322,7 @@ def test_second_ctrl_c_stops_at_once():
 
 def test_ctrl_c_while_the_start_is_sought(monkeypatch):
     """A Ctrl-C in the cycles of MAP that ``init="map"`` takes is not forgotten."""
-    cycle = Run._cycle
+    cycle = Run.advance_one
     seen = []
 
     def interrupt(run):
@@ -331,7 +331,7 @@ def test_ctrl_c_while_the_start_is_sought(monkeypatch):
         if len(seen) == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(Run, "_cycle", interrupt)
+    monkeypatch.setattr(Run, "advance_one", interrupt)
     try:
         estimator = make("dm", Variational(), {"init": "map", "max_iter": 50}).fit(X)
     except KeyboardInterrupt:
