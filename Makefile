@@ -6,10 +6,14 @@ PEERS := tomotopy gensim enstop
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: test demo examples lint bench bench-short clean
+.PHONY: test test-slow demo examples lint bench bench-short clean
 
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The long forms of the statistical tests, some 10 minutes on 2 cores.
+test-slow: .venv/.installed-test
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 demo: .venv/.installed
 	$(BIN)/discan demo

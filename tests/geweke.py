@@ -103,8 +103,14 @@ class Cell:
 
 
 def draw_loadings(cell, shape, rng):
-    """Draw theta (..., J, K), Dirichlet in each group with parameters ``shape``."""
-    draws = rng.standard_gamma(shape)
+    """Draw theta (..., J, K), Dirichlet in each group with parameters ``shape``.
+
+    In logarithms, because all gamma draws of a group can underflow: if G has shape a + 1 and U is
+    uniform, then G U^(1/a) has shape a.
+    """
+    logs = np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
+    highest = np.where(cell.together[:, :, None] > 0, logs[..., None, :, :], -np.inf).max(axis=-2)
+    draws = np.exp(logs - highest)
     return draws / (cell.together @ draws)
 
 

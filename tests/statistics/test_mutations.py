@@ -150,7 +150,9 @@ def test_gamma_off_by_one_in_collapsed(monkeypatch):
 @pytest.mark.slow
 def test_normalised_over_all_groups(monkeypatch):
     """Loadings that sum to one over all words instead of inside each group."""
-    monkeypatch.setattr(LoadingsPrior, "normalise", lambda self, x: x / x.sum(axis=0))
+    monkeypatch.setattr(
+        LoadingsPrior, "normalise", lambda self, x, out=None: np.divide(x, x.sum(axis=0), out=out)
+    )
     assert_caught(Cell("dm", "gibbs", True))
 
 
