@@ -162,6 +162,8 @@ def test_stale_loading_counts(monkeypatch):
     original = Gibbs.update
 
     def update(self, params, stats, share, clock, engine):
+        if clock.cycle < 0:  # the first states: there are no counts yet
+            return original(self, params, stats, share, clock, engine)
         stats.loading_sums = stats.loading_sums + params.loading_counts
         after = original(self, params, stats, share, clock, engine)
         return replace(after, loading_counts=stats.loading_sums // 2)
