@@ -172,6 +172,33 @@ def test_pipeline_on_digits():
     assert list(pipeline[1].get_feature_names_out()) == [f"gap{k}" for k in range(12)]
 
 
+def test_grid_search_on_a_corpus():
+    """Cross-validation indexes a corpus by rows, with names, groups, exposures and metadata."""
+    rng = np.random.default_rng(0)
+    exposures = rng.uniform(0.5, 2.0, (12, 2))
+    corpus = discan.Corpus(
+        rng.poisson(2.0, (12, 6)), groups=[0, 0, 0, 1, 1, 1], exposures=exposures,
+        document_names=[f"d{i}" for i in range(12)], metadata={"n": np.arange(12)},
+    )  # fmt: skip
+    seen = []
+
+    class Spy(discan.GaP):
+        def fit(self, X, y=None):
+            seen.append(X)
+            return super().fit(X, y)
+
+    spy = Spy(max_iter=3, random_state=0)
+    grid = GridSearchCV(spy, {"n_components": [1, 2]}, cv=3, error_score="raise")
+    found = grid.fit(corpus).best_estimator_
+    assert len(seen) == 7
+    for part in seen:
+        rows = part.metadata["n"].astype(int)
+        assert part.document_names == tuple(f"d{i}" for i in rows)
+        assert np.array_equal(part.exposures, exposures[rows])
+        assert part.n_groups == 2
+    assert found.fit_.metadata["n"].tolist() == list(range(12))
+
+
 def test_grid_search_by_score():
     search = GridSearchCV(
         LDA(max_iter=30, random_state=0), {"n_components": [1, 3]}, cv=3, error_score="raise"

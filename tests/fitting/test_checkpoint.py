@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import discan
+from discan.data.nouns import Nouns
 from discan.data.storage import locked
 from discan.errors import InputError, ModelFileError, StorageError
 
@@ -70,6 +71,20 @@ def test_a_run_that_converged_stays_as_it_is(tmp_path, algorithm):
     same(resumed, whole)
     assert resumed.stop_reason_ == whole.stop_reason_
     assert resumed.converged_
+
+
+def test_a_resumed_run_knows_about_its_documents(tmp_path):
+    about = {"metadata": {"n": np.arange(40.0)}, "nouns": Nouns("cell"), "reading": {"format": "x"}}
+
+    def die(run):
+        raise Died
+
+    estimator = discan.LDA(2, max_iter=3, checkpoint=tmp_path, callback=die)
+    with pytest.raises(Died):
+        estimator.fit(discan.Corpus(W, **about))
+    fit = discan.resume(tmp_path).fit_
+    assert fit.metadata["n"].tolist() == list(range(40))
+    assert (fit.nouns, fit.reading) == (about["nouns"], about["reading"])
 
 
 def test_an_empty_folder_has_no_run(tmp_path):

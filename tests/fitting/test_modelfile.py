@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discan
+from discan.data.nouns import Nouns
 from discan.data.storage import FORMAT, write_file
 from discan.errors import ModelFileError, StorageError
 
@@ -49,10 +50,29 @@ def test_names_groups_and_settings_survive(fitted):
     _estimator, path = fitted
     loaded = discan.load(path)
     assert type(loaded) is discan.LDA
+    assert (loaded.fit_.metadata, loaded.fit_.nouns, loaded.fit_.reading) == ({}, Nouns(), {})
     assert loaded.fit_.layout.word_names == tuple("abcdefghijkl")
     assert loaded.get_params()["n_components"] == 3
     np.testing.assert_array_equal(loaded.groups, np.arange(12) % 2)
     assert list(loaded.components_frame().index) == list("abcdefghijkl")
+
+
+def test_what_is_known_about_the_documents_survives(tmp_path):
+    about = {
+        "metadata": {"party": ["R", None] * 12 + ["D"], "age": np.arange(25.0)},
+        "nouns": Nouns("senator", "vote", "bloc"),
+        "reading": {"format": "categorical", "options": {"missing": ["NA"]}},
+    }
+    for estimator in (discan.LDA(2, max_iter=2), discan.DCAClassifier(2, max_iter=2)):
+        estimator.fit(discan.Corpus(W, **about), np.arange(25) % 2)
+        estimator.save(tmp_path / "m.discan")
+        loaded = discan.load(tmp_path / "m.discan")
+        for fitted in (estimator, loaded):
+            fit = getattr(fitted, "dca_", fitted).fit_
+            assert fit.metadata["party"].tolist() == about["metadata"]["party"]
+            assert fit.metadata["age"].tolist() == list(range(25))
+            assert fit.nouns == about["nouns"]
+            assert fit.reading == about["reading"]
 
 
 def test_options_of_algorithms_models_and_priors_survive(tmp_path):

@@ -59,9 +59,9 @@ def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
         table,
         groups=layout.group_of_word,
         exposures=_exposures(corpus, layout, known),
-        document_names=corpus.document_names,
         word_names=layout.word_names,
         group_names=layout.group_names,
+        **corpus.about,
     )
 
 

@@ -21,6 +21,8 @@ from discan.data.intake import (
     read_table,
     tightest,
 )
+from discan.data.metadata import read_metadata, select_metadata
+from discan.data.nouns import Nouns
 from discan.errors import InputError
 from discan.typing import Array
 
@@ -133,6 +135,12 @@ class Corpus:
         How much of each group each document was exposed to; 0 means not observed.
         With one group (I,) will do. Without it, every exposure is 1.
     document_names, word_names, group_names : sequence of str, optional
+    metadata : mapping of str to (I,) array-like, or data frame, optional
+        Columns that describe the documents, e.g. party, date or author; they are not counted.
+    nouns : Nouns, optional
+        What documents, words and components are called.
+    reading : dict, optional
+        How the data were read: the format and its options.
 
     Attributes
     ----------
@@ -144,6 +152,10 @@ class Corpus:
     layout : Layout
     exposures : (I, G) float64 array or None
     document_names : tuple of str or None
+    metadata : dict of str to (I,) array
+        float64, NaN if missing; or objects of type str, None if missing.
+    nouns : Nouns
+    reading : dict
     """
 
     indptr: Array
@@ -152,6 +164,9 @@ class Corpus:
     layout: Layout
     exposures: Array | None
     document_names: tuple[str, ...] | None
+    metadata: dict[str, Array]
+    nouns: Nouns
+    reading: dict[str, Any]
 
     def __init__(
         self,
@@ -161,6 +176,9 @@ class Corpus:
         document_names: Iterable[Any] | None = None,
         word_names: Iterable[Any] | None = None,
         group_names: Iterable[Any] | None = None,
+        metadata: Any = None,
+        nouns: Nouns | None = None,
+        reading: dict[str, Any] | None = None,
     ) -> None:
         table = read_table(counts)
         if document_names is None:
@@ -183,6 +201,9 @@ class Corpus:
         )
         self.exposures = read_exposures(exposures, n_documents, n_groups)
         self.document_names = read_names(document_names, n_documents, "document")
+        self.metadata = read_metadata(metadata, n_documents)
+        self.nouns = nouns or Nouns()
+        self.reading = dict(reading or {})
         _check_unexposed(self)
 
     @classmethod
@@ -208,6 +229,9 @@ class Corpus:
         layout: Layout,
         exposures: Array | None = None,
         document_names: tuple[str, ...] | None = None,
+        metadata: dict[str, Array] | None = None,
+        nouns: Nouns | None = None,
+        reading: dict[str, Any] | None = None,
     ) -> Corpus:
         """Make a corpus of canonical arrays, which are neither checked nor copied."""
         corpus = cls.__new__(cls)
@@ -217,6 +241,9 @@ class Corpus:
         corpus.layout = layout
         corpus.exposures = exposures
         corpus.document_names = document_names
+        corpus.metadata = metadata or {}
+        corpus.nouns = nouns or Nouns()
+        corpus.reading = reading or {}
         return corpus
 
     # ---- sizes ----
@@ -230,6 +257,11 @@ class Corpus:
     def n_words(self) -> int:
         """Number of different words, J."""
         return self.layout.n_words
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents and of words, (I, J)."""
+        return self.n_documents, self.n_words
 
     @property
     def n_groups(self) -> int:
@@ -368,6 +400,19 @@ class Corpus:
             start, token_start = stop, token_stop
         return tuple(blocks)
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What is known besides the counts, as arguments: names, metadata, nouns and reading."""
+        names = ("document_names", "metadata", "nouns", "reading")
+        return {name: getattr(self, name) for name in names}
+
+    def described(self, **changes: Any) -> Corpus:
+        """Return the same counts with other names of documents, metadata, nouns or reading."""
+        if "metadata" in changes:
+            changes["metadata"] = read_metadata(changes["metadata"], self.n_documents)
+        parts = (self.indptr, self.words, self.counts, self.layout, self.exposures)
+        return Corpus.assemble(*parts, **{**self.about, **changes})
+
     def select(self, documents: Any) -> Corpus:
         """Return the corpus of some documents, in the order given.
 
@@ -380,13 +425,18 @@ class Corpus:
         indptr = offsets(lengths)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[chosen] - indptr[:-1], lengths)
         names = self.document_names
+        about = {
+            **self.about,
+            "document_names": None if names is None else tuple(names[i] for i in chosen),
+            "metadata": select_metadata(self.metadata, chosen),
+        }
         return Corpus.assemble(
             indptr=indptr,
             words=self.words[entries],
             counts=tightest(self.counts[entries]),
             layout=self.layout,
             exposures=None if self.exposures is None else self.exposures[chosen],
-            document_names=None if names is None else tuple(names[i] for i in chosen),
+            **about,
         )
 
     def with_counts(self, counts: Array, exposures: Array | None = None) -> Corpus:
@@ -398,8 +448,26 @@ class Corpus:
             counts=tightest(counts[kept]),
             layout=self.layout,
             exposures=exposures,
-            document_names=self.document_names,
+            **self.about,
         )
+
+    def __getitem__(self, documents: Any) -> Corpus:
+        """Return the corpus of some documents, as `select` does; of one, if given its number.
+
+        ``corpus[rows, ...]`` and ``corpus[rows, :]`` are the same, so that cross-validation can
+        index a corpus like an array.
+        """
+        if isinstance(documents, tuple) and len(documents) == 2:
+            documents, words = documents
+            if words is not ... and words != slice(None):
+                raise InputError("a corpus is indexed by documents alone; use to_csr() for words")
+        if isinstance(documents, int | np.integer) and not isinstance(documents, bool):
+            if not -self.n_documents <= documents < self.n_documents:
+                raise IndexError(f"document {documents} is outside 0 .. {self.n_documents - 1}")
+            documents = [documents]
+        return self.select(documents)
+
+    __iter__ = None  # NumPy would take a corpus for a sequence of sequences without end
 
     def to_csr(self) -> Any:
         """Return the counts as a new SciPy CSR array."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from scipy import sparse
 
 from discan.data.corpus import Corpus
+from discan.data.metadata import decode_about, encode_about
 from discan.data.storage import read_file, write_file
-from discan.errors import InputError, ModelFileError
+from discan.errors import ModelFileError
 
 __all__ = ["load_corpus", "save_corpus"]
 
@@ -29,6 +30,7 @@ def save_corpus(corpus: Corpus, path: str | os.PathLike[str]) -> None:
         "word_names": corpus.layout.word_names,
         "group_names": corpus.layout.group_names,
         "document_names": corpus.document_names,
+        **encode_about(corpus, arrays),
     }
     write_file(Path(path), "corpus", header, arrays)
 
@@ -41,6 +43,7 @@ def load_corpus(path: str | os.PathLike[str]) -> Corpus:
         parts = (arrays["counts"], arrays["words"], indptr)
         table = sparse.csr_array(parts, shape=(len(indptr) - 1, len(groups)))
         names = {key: header[key] for key in ("document_names", "word_names", "group_names")}
-        return Corpus(table, groups=groups, exposures=arrays.get("exposures"), **names)
-    except (KeyError, TypeError, IndexError, InputError) as error:
+        about = decode_about(header, arrays)
+        return Corpus(table, groups=groups, exposures=arrays.get("exposures"), **names, **about)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelFileError(f"{path}: not a sound corpus ({error})") from None

@@ -96,7 +96,7 @@ n_jobs, random_state, callback, progress
         words = np.insert(corpus.words, corpus.indptr[1:], corpus.n_words + codes)
         counts = np.insert(corpus.counts, corpus.indptr[1:], weight)
         labelled = Corpus.assemble(
-            indptr, words, counts, layout, self._exposures(corpus, weight), corpus.document_names
+            indptr, words, counts, layout, self._exposures(corpus, weight), **corpus.about
         )
         self.dca_ = self.make_dca(groups=None, gamma=self._gamma(), init=self._init()).fit(labelled)
         self._set_components()
@@ -110,7 +110,7 @@ n_jobs, random_state, callback, progress
         layout = self.dca_.fit_.layout
         unlabelled = Corpus.assemble(
             corpus.indptr, corpus.words, corpus.counts, layout, self._exposures(corpus, 1),
-            corpus.document_names,
+            **corpus.about,
         )  # fmt: skip
         return self.dca_.predict_group_proba(unlabelled, layout.n_groups - 1)
 

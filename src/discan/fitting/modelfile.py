@@ -17,6 +17,7 @@ import numpy as np
 from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
+from discan.data.metadata import decode_about, encode_about
 from discan.data.storage import read_file, write_file
 from discan.fitting.posterior import KnownDocuments, SavedLoadings
 from discan.fitting.result import Fit
@@ -62,6 +63,7 @@ def write_fit(
         "word_names": layout.word_names,
         "group_names": layout.group_names,
         "document_names": fit.document_names,
+        **encode_about(fit, arrays),
         "attributes": {
             "n_iter_": fit.n_cycles,
             "converged_": fit.converged,
@@ -110,6 +112,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         loadings=SavedLoadings(arrays["loadings"], None if sd is None else sd.T),
         documents=_documents(arrays),
         document_names=_names(header["document_names"]),
+        **decode_about(header, arrays),
         group_totals=arrays.get("group_totals", np.ones(layout.n_groups)),
         trace=Trace.of(arrays.get("trace", np.empty((0, 0)))),
         settings=known.get("settings_", {}),

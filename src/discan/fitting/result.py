@@ -13,6 +13,7 @@ import numpy as np
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.data.corpus import Corpus, Layout
+from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting import hidden_groups
@@ -47,6 +48,12 @@ class Fit:
     draws : Draws or None
         Draws that were kept.
     document_names : tuple of str or None
+    metadata : dict of str to (I,) array
+        Columns that describe the training documents, e.g. party or date.
+    nouns : Nouns
+        What documents, words and components are called.
+    reading : dict
+        How the training documents were read.
     group_totals : (G,) array
         Mean count of each group in the documents that have it.
     """
@@ -59,6 +66,9 @@ class Fit:
     group_totals: Array
     documents: Documents | None = None
     document_names: tuple[str, ...] | None = None
+    metadata: dict[str, Array] = field(default_factory=dict)
+    nouns: Nouns = field(default_factory=Nouns)
+    reading: dict[str, Any] = field(default_factory=dict)
     draws: Draws | None = None
     trace: Trace = field(default_factory=Trace)
     reason: str = ""

@@ -305,7 +305,7 @@ class Run:
                 **self.schedule.record,
                 **self._chain(),
             },
-            document_names=self.task.corpus.document_names,
+            **self.task.corpus.about,
             group_totals=usual_totals(self.task.corpus),
         )
 
