@@ -40,6 +40,12 @@ def test_seats_and_parties(senate):
     assert not any("Bush" in name or "Menendez" in name for name in names)
 
 
+def test_facts_of_senators_are_metadata_of_the_corpus(senate):
+    assert list(senate.corpus.metadata) == ["name", "party", "state"]
+    assert senate.corpus.metadata["party"].tolist() == senate.document_table["party"].tolist()
+    assert senate.corpus.nouns.documents == "senators"
+
+
 def test_totals_agree_with_the_record(senate):
     yea, nay = ballots(senate)
     assert senate.corpus.n_groups == 366

@@ -51,6 +51,17 @@ def test_guessing_and_reading_share_a_source(tmp_path, write):
     assert source.max_unpacked == 2**20
 
 
+def test_a_corpus_knows_how_it_was_read(tmp_path, write):
+    path = write(tmp_path / "x.txt", "red fish\nblue fish\n")
+    corpus = read(path, ngrams=(1, 2))
+    assert corpus.reading == {"format": "lines", "options": {"ngrams": [1, 2]}}
+    assert corpus.nouns.component == "topic"
+    stop_words = write(tmp_path / "stop", "red\n")
+    corpus = read(path, "lines", stop_words=stop_words, numbers=True)
+    options = {"stop_words": str(stop_words), "numbers": True}
+    assert corpus.reading == {"format": "lines", "options": options}
+
+
 def test_unknown_format(tmp_path, write, fails):
     message = fails(write(tmp_path / "x.txt", "red fish"), "format='csv' is not known", "csv")
     assert "use one of 'mtx'" in message

@@ -3,6 +3,7 @@
 
 import pytest
 
+from discan.data.nouns import Nouns
 from discan.readers import Source, guess, read
 
 MEMBERS = """congress,chamber,icpsr,state_abbrev,party_code,district_code,bioname
@@ -59,6 +60,17 @@ def test_voteview(tmp_path, dense):
     turned = read(tmp_path, orientation="rollcalls")
     assert turned.layout.word_names[:2] == ("McCain (R-AZ)=yea", "McCain (R-AZ)=nay")
     assert dense(turned) == [[1, 0, 0, 0, 0, 0, 0, 1], [0, 1, 1, 0, 0, 0, 0, 0]]
+
+
+def test_legislators_have_a_table(tmp_path):
+    write_votes(tmp_path)
+    corpus = read(tmp_path)
+    assert corpus.metadata["party"].tolist() == ["R", "D", "D", "I"]
+    assert corpus.metadata["state"].tolist() == ["AZ", "FL", "FL", "VT"]
+    assert "district" not in corpus.metadata, "all are the same"
+    assert corpus.nouns == Nouns("senator", "vote", "bloc")
+    turned = read(tmp_path, orientation="rollcalls")
+    assert (turned.metadata, turned.nouns.document) == ({}, "roll call")
 
 
 def test_voteview_alone(tmp_path, fails):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.nouns import CELLS
 from discan.errors import LimitError, shown
 from discan.readers.guess import reader
 from discan.readers.numbers import dense_table, stored_table
@@ -53,7 +54,7 @@ def read_h5ad(
             source.path,
             place,
         )
-    return source.corpus(counts, word_names=words, document_names=documents)
+    return source.corpus(counts, word_names=words, document_names=documents, nouns=CELLS)
 
 
 def _member(source: Source, file: Any, place: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.nouns import Nouns
 from discan.errors import InputError
 from discan.readers.docstrings import library_docstrings
 from discan.readers.guess import READERS, read
@@ -60,6 +61,11 @@ class Dataset:
     document_table: Mapping[str, Array] = field(default_factory=dict)
     group_table: Mapping[str, Array] = field(default_factory=dict)
     description: str = ""
+
+    def __post_init__(self) -> None:
+        """Give the corpus the facts of its documents as metadata."""
+        metadata = {**self.corpus.metadata, **self.document_table}
+        object.__setattr__(self, "corpus", self.corpus.described(metadata=metadata))
 
 
 class KnownDataset(NamedTuple):
@@ -115,6 +121,7 @@ def load_senate2005() -> Dataset:
         document_names=[f"{name} ({party}-{state})" for name, party, state in people],
         word_names=[f"{group}: {vote}" for group in groups for vote in ("yea", "nay")],
         group_names=groups,
+        nouns=Nouns("senator", "vote", "bloc"),
     )
     types = {"number": "int64", "date": "datetime64[D]", "yeas": "int64", "nays": "int64"}
     calls |= {title: calls[title].astype(dtype) for title, dtype in types.items()}
@@ -141,6 +148,7 @@ def load_digits() -> Dataset:
     corpus = Corpus(
         data.data.astype(np.int64),
         word_names=[f"row {row} column {column}" for row in range(8) for column in range(8)],
+        nouns=Nouns("digit", "pixel", "component"),
     )
     return Dataset(
         corpus,

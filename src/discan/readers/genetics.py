@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.nouns import ALLELES
 from discan.errors import shown
 from discan.readers.guess import reader
 from discan.readers.numbers import dense_table
@@ -87,6 +88,7 @@ def read_plink(
         document_names=people,
         word_names=words,
         group_names=snps,
+        nouns=ALLELES,
     )
 
 

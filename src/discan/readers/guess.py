@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -96,7 +96,18 @@ def read(
         if name not in known:
             names = ", ".join(known) or "none"
             raise source.error(f"read as {format}, which has no option {name!r}; it has {names}")
-    return READERS[format].function(source, **options)
+    corpus = READERS[format].function(source, **options)
+    reading = {"format": format, "options": {name: _plain(v) for name, v in options.items()}}
+    return corpus.described(reading={**reading, **corpus.reading})
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON can hold it: numbers, text and lists of these."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return [_plain(item) for item in value] if isinstance(value, Iterable) else str(value)
 
 
 def guess(source: Source) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.nouns import VOTES, Nouns
 from discan.errors import InputError, LimitError, shown
 from discan.readers.categorical import Exposures, count_answers, observed
 from discan.readers.csv_rows import check_width, csv_rows, records
@@ -59,6 +60,7 @@ class _Ballot(NamedTuple):
     calls: list[str]
     keys: list[str]
     votes: Array
+    facts: dict[str, list[str]]  # of the people, by title
 
 
 def _is_votes(source: Source) -> bool:
@@ -98,7 +100,8 @@ def read_voteview(
             "S108_rollcalls.csv, or votes.csv with legislators.csv"
         )
     about = _read_calls(source, files)
-    people, titles, keys, votes = (_read_export if files.is_export else _read_plain)(source, files)
+    ballot = (_read_export if files.is_export else _read_plain)(source, files)
+    people, titles, keys, votes, facts = ballot
     if session is not None:
         kept = [j for j, k in enumerate(keys) if k in about and about[k].session == str(session)]
         if not kept:
@@ -111,6 +114,7 @@ def read_voteview(
     documents, words, groups = people, titles, calls
     if orientation == "rollcalls":
         documents, words, groups, votes = calls, people, people, votes.T
+        facts = {}
     cast = np.where(votes == NONE, -1, 2 * np.arange(len(words), dtype=np.int32) + votes)
     return source.corpus(
         count_answers(cast, 2 * len(words)),
@@ -119,7 +123,18 @@ def read_voteview(
         document_names=documents,
         word_names=[f"{name}={vote}" for name in words for vote in ("yea", "nay")],
         group_names=groups,
+        metadata=facts,
+        nouns=_nouns(files, orientation),
     )
+
+
+def _nouns(files: _Files, orientation: str) -> Nouns:
+    """Call legislators what they are: the name of Voteview's file tells the chamber."""
+    if orientation == "rollcalls":
+        return Nouns("roll call", "vote", "component")
+    chamber = re.match(r"([hs])(\d|all)", unpacked_name(files.votes)) if files.is_export else None
+    name = {"s": "senator", "h": "representative"}[chamber[1]] if chamber else "legislator"
+    return Nouns(name, VOTES.word, VOTES.component)
 
 
 # ---- files ----
@@ -208,6 +223,12 @@ def _label(people: list[_Person]) -> list[str]:
     return _replace_repeated(labels, numbered)
 
 
+def _facts(people: list[_Person]) -> dict[str, list[str]]:
+    """Return what is known of people: party, state and district, if there are any."""
+    facts = {title: [getattr(p, title) for p in people] for title in ("party", "state", "district")}
+    return {title: column for title, column in facts.items() if len(set(column)) > 1}
+
+
 def _replace_repeated(labels: list[str], others: list[str]) -> list[str]:
     times = Counter(labels)
     pairs = zip(labels, others, strict=True)
@@ -258,16 +279,19 @@ def _ballot(
 ) -> _Ballot:
     """Name legislators and roll calls, with their congress if there are several."""
     names = [number for _, number in who]
+    facts: dict[str, list[str]] = {}
     if people:
         order = {key: n for n, key in enumerate(people)}
         rows = sorted(range(len(who)), key=lambda i: order[who[i]])
         who, votes = [who[i] for i in rows], votes[rows]
-        names = _label([people[key] for key in who])
+        found = [people[key] for key in who]
+        names, facts = _label(found), _facts(found)
     calls = [call for _, call in what]
     if len({congress for congress, _ in what}) > 1:
         names = [f"{name} {key[0]}" for name, key in zip(names, who, strict=True)]
         calls = [f"{congress}-{call}" for congress, call in what]
-    return _Ballot(names, calls, [f"{congress} {call}" for congress, call in what], votes)
+    keys = [f"{congress} {call}" for congress, call in what]
+    return _Ballot(names, calls, keys, votes, facts)
 
 
 def _read_members(source: Source, path: Path | None) -> dict[tuple[str, str], _Person]:
@@ -314,4 +338,5 @@ def _read_plain(source: Source, files: _Files) -> _Ballot:
     if not votes:
         raise source.error("holds no votes of legislators", path=files.votes)
     keys = [str(j) for j in range(len(titles) - 1)]
-    return _Ballot(_label(names), titles[1:], keys, np.array(votes, dtype=np.int8))
+    ballots = np.array(votes, dtype=np.int8)
+    return _Ballot(_label(names), titles[1:], keys, ballots, _facts(names))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Corpus, Layout
+from discan.data.nouns import TEXT
 from discan.errors import InputError
 from discan.readers.tokens import (
     LONGEST_WORD,
@@ -133,6 +134,7 @@ class TextCounts:
             counts=counts,
             layout=layout,
             document_names=None if document_names is None else tuple(document_names),
+            nouns=TEXT,
         )
 
     # ---- a document ----
