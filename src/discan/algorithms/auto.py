@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The default algorithm: the quickest to a good model of the data."""
+"""The default: the quickest way to the best known model of the data, priors learnt."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from discan.algorithms.base import ALGORITHMS, Algorithm
-from discan.algorithms.collapsed import BLOCKED_FROM, Collapsed
+from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.cvb0 import CollapsedVariational
 from discan.algorithms.em import MAP
 from discan.algorithms.variational import Variational
 from discan.data.corpus import Corpus
 from discan.models import Model
 
-__all__ = ["choose"]
+__all__ = ["choose", "learnt_by_default"]
 
 # A chain that has an answer soon, and a better one the longer it runs.
-CHAIN = Collapsed(burn_in=8, n_draws=120, thin=2, forget=True, start="documents")
-# A point estimate overfits with fewer tokens.
-TOKENS_PER_LOADING, TOKENS_PER_SCORE = 1.0, 3.0
+CHAIN = Collapsed(
+    burn_in=8, n_draws=500, thin=2, forget=True, learn_every=3, start="map", settle=0.006
+)
+# With this many tokens per loading and per score, a point estimate is as good, many times sooner.
+PLENTY = (30.0, 30.0)
+# With fewer, it overfits.
+FEW = (1.0, 3.0)
 
 
 def choose(
@@ -28,28 +32,46 @@ def choose(
     corpus: Corpus | None = None,
     n_components: int = 0,
 ) -> Algorithm:
-    """Find an algorithm by name; "auto" is the quickest to a good model of this corpus.
+    """Find an algorithm by name; "auto" is the quickest way to the best known model.
 
-    That is MAP where tokens are many: at least one per loading, and three per score of the mean
-    document. With fewer tokens a point estimate overfits. Collapsed variational inference does not,
-    nor does an average over draws, which a small corpus has time for. The same two are best to
-    learn hyperparameters with. Draws need whole counts; without them, a small corpus gets a point
-    estimate, or the variational bound if hyperparameters are learnt.
+    That is a collapsed chain that starts from a short MAP fit, learns the priors, and ends when it
+    has settled; or MAP itself if there are 30 tokens per loading and per score. Counts that are not
+    whole cannot be drawn. They get the variational bound if scores have hyperparameters to learn,
+    or can be absent; else MAP, or collapsed variational inference if tokens are so few that a point
+    estimate would overfit. Without a corpus, that is for given components, it is MAP.
     """
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
-    point = MAP()
-    if point.refusal(model, frozenset()):
-        return Variational()
-    if corpus is not None and (learn or _few(corpus, n_components)):
-        if corpus.n_tokens >= BLOCKED_FROM:
-            return CollapsedVariational()
-        if CHAIN.refusal(model, learn, corpus) is None:
+    if corpus is not None and CHAIN.refusal(model, learn, corpus) is None:
+        plenty = not learn and _reaches(PLENTY, corpus, n_components)
+        if not plenty or MAP().refusal(model, learn):
             return CHAIN
-    return Variational() if learn else point
+    few = corpus is not None and not _reaches(FEW, corpus, n_components)
+    for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
+        if algorithm.refusal(model, learn) is None:
+            return algorithm
+    return Variational()
 
 
-def _few(corpus: Corpus, n_components: int) -> bool:
-    """Whether a point estimate would overfit."""
-    rows = max(corpus.n_words * TOKENS_PER_LOADING, corpus.n_documents * TOKENS_PER_SCORE)
-    return bool(corpus.n_tokens < n_components * rows)
+def learnt_by_default(
+    algorithm: Algorithm, model: Model, given: frozenset[str], corpus: Corpus
+) -> frozenset[str]:
+    """Return the hyperparameters to learn if the user does not say which.
+
+    They are all that have no given value and that the algorithm can learn. With several groups of
+    columns only the samplers learn by default: from votes and answers, one count per group, the
+    bounds and expected counts of the other algorithms learn priors that predict worse than fixed
+    ones.
+    """
+    if corpus.n_groups > 1 and not algorithm.whole_counts:
+        return frozenset()
+    open_ones = {*model.hyperparameters, "gamma"} - given - algorithm.cannot_learn
+    learn = frozenset(open_ones)
+    return learn if algorithm.refusal(model, learn, corpus) is None else frozenset()
+
+
+def _reaches(least: tuple[float, float], corpus: Corpus, n_components: int) -> bool:
+    """Whether there are so many tokens per loading and per score."""
+    per_loading, per_score = least
+    rows = max(corpus.n_words * per_loading, corpus.n_documents * per_score)
+    return bool(corpus.n_tokens >= n_components * rows)

@@ -263,6 +263,8 @@ class Algorithm(ABC):
         Whether the objective never falls.
     documents_per_component : int
         Number of documents that a component starts from.
+    cannot_learn : frozenset of str
+        Hyperparameters that it would learn wrongly.
     """
 
     name: ClassVar[str]
@@ -271,6 +273,7 @@ class Algorithm(ABC):
     uses_prior: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     documents_per_component: ClassVar[int] = 20
+    cannot_learn: ClassVar[frozenset[str]] = frozenset()
 
     # ---- before a fit ----
 

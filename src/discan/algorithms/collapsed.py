@@ -34,11 +34,13 @@ __all__ = ["BLOCKED_FROM", "Assignments", "Collapsed", "Sweep"]
 # From this many tokens on the default is the blocked schedule.
 BLOCKED_FROM = 200_000
 BLOCKS_PER_ROUND = 8
-ROUNDS = 8
+# Least and largest number of rounds, and tokens per round in between: with too few rounds of many
+# tokens, the frozen counts of frequent words are too old.
+ROUNDS = (8, 32, 200_000)
 # From this many components on, lists of those that a word has tokens in are shorter than rows. The
 # lists are made before every round, so there are fewer rounds.
 LISTED_FROM = 200
-LISTED_ROUNDS = 4
+LISTED_ROUNDS = (4, 16, 400_000)
 MOST_TOKENS = 2**30
 FIRST_LANES = 2  # each has J x K counts, which the memory of the averages covers
 
@@ -80,7 +82,7 @@ class Collapsed(Sampler):
 
     Parameters
     ----------
-    burn_in, n_draws, thin, keep_draws, forget
+    burn_in, n_draws, thin, keep_draws, forget, learn_every, settle
         As for every sampler.
     schedule : {"auto", "exact", "blocked"}
         "exact" is one sequential sweep, on one thread. "blocked" freezes the word counts within
@@ -88,7 +90,8 @@ class Collapsed(Sampler):
         between: an approximation, with the same draws on any number of threads. "auto" is exact
         below 200,000 tokens. The fit's settings record which one ran.
     n_rounds : int, optional
-        Rounds of the blocked schedule: by default 8, or 4 if there are 200 components or more.
+        Rounds of the blocked schedule: by default one per 200,000 tokens, from 8 to 32; or, if
+        there are 200 components or more, one per 400,000 tokens, from 4 to 16.
     start : {"random", "documents", "map"}
         Start of the chain if ``init`` does not choose one. A random start needs the least memory;
         a start from documents saves hundreds of sweeps.
@@ -144,14 +147,15 @@ class Collapsed(Sampler):
             memory_type=Sweep,
             start=self.start,
             record={"schedule": "exact" if exact else "blocked"},
-            **self.chain(),
+            **self.chain(corpus),
         )
 
     def _rounds(self, corpus: Corpus, n_components: int) -> list[Sequence[Block]]:
         """Several rounds of smaller blocks, each from all over the corpus."""
         n_rounds = self.n_rounds
         if n_rounds is None:
-            n_rounds = LISTED_ROUNDS if n_components >= LISTED_FROM else ROUNDS
+            least, most, tokens = LISTED_ROUNDS if n_components >= LISTED_FROM else ROUNDS
+            n_rounds = max(least, min(most, int(corpus.n_tokens) // tokens))
         n_blocks = n_rounds * BLOCKS_PER_ROUND
         n_blocks *= max(1, -(-corpus.n_entries // (BLOCK_ENTRIES * n_blocks)))
         blocks = corpus.blocks_of(max(1, -(-corpus.n_entries // n_blocks)))
@@ -249,7 +253,7 @@ class Collapsed(Sampler):
             lane.moves.append((words, old, new, change))
         lane.objective += float(log_factor.sum())
         lane.n_documents += block.stop - block.start
-        if params.learns_scores:
+        if params.learns_scores and self.moves(clock):
             self.augment(params, block, state.counts(block, params.n_components), clock, lane)
 
     def update(

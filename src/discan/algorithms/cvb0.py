@@ -63,7 +63,8 @@ class CollapsedVariational(Expectation):
     computed again from the scores and loadings. Point estimates overfit because each token counts
     itself. Without that, components are as good as averages over draws, many times sooner.
 
-    There is no bound. The objective is the log-likelihood of every token given all others; it may
+    It learns gamma, but leaves alpha and beta to the samplers: from expected counts alpha comes out
+    two to four times too large. There is no bound. The objective is the log-likelihood of every token given all others; it may
     fall a little from one cycle to the next.
 
     Parameters
@@ -82,6 +83,7 @@ class CollapsedVariational(Expectation):
     memory_type = Renewal
     monotone = False
     documents_per_component = 3
+    cannot_learn = frozenset({"alpha", "beta", "rho"})
     entries_per_lane = 6
 
     def __post_init__(self) -> None:
@@ -92,8 +94,9 @@ class CollapsedVariational(Expectation):
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
-        """Refuse a model whose scores can be exactly zero."""
-        return atom_refusal(self.name, model, ", and expected counts are never zero")
+        """Refuse to learn alpha, and a model whose scores can be exactly zero."""
+        why = ", and expected counts are never zero"
+        return self.learning_refusal(learn) or atom_refusal(self.name, model, why)
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """Start from one online pass of this algorithm, in larger steps at first."""

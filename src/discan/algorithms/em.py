@@ -33,20 +33,21 @@ POINT = " that a point estimate ignores"
 class MAP(Expectation):
     """Maximum a posteriori in the log (softmax) basis: the fastest way to a good model.
 
-    Objective: log-likelihood + sum alpha log l - beta l + sum gamma log theta. Hyperparameters are
-    learnt from the expected counts (theory 5.2); each step raises p(c | alpha), but the objective
-    may then fall.
+    Objective: log-likelihood + sum alpha log l - beta l + sum gamma log theta. It learns no
+    hyperparameters: expected counts spread every token over components, as if documents had more
+    components than they have.
     """
 
     name = "maximum-a-posteriori"
     short = "map"
     summary = "maximum a posteriori, the fastest"
+    cannot_learn = frozenset({"alpha", "beta", "rho", "gamma"})
 
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
-        """Refuse a model whose scores can be exactly zero."""
-        return atom_refusal(self.name, model, POINT)
+        """Refuse hyperparameters to learn, and a model whose scores can be exactly zero."""
+        return self.learning_refusal(learn) or atom_refusal(self.name, model, POINT)
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
@@ -108,7 +109,7 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
         if learn:
             return InputError(
                 "maximum likelihood has no hyperparameters to learn",
-                use={"algorithm": ("map", "variational", "gibbs", "collapsed")},
+                use={"algorithm": ("variational", "gibbs", "collapsed")},
             )
         if self.tau != 1.0 and not model.normalised:
             return InputError("tempering (tau) is for PLSI", use={"model": "dirichlet-multinomial"})

@@ -136,6 +136,17 @@ class Expectation(OnlineOptions, Algorithm):
 
     # ---- before a fit ----
 
+    def learning_refusal(self, learn: frozenset[str]) -> DiscanError | None:
+        """Refuse hyperparameters that expected counts would get wrong."""
+        wrong = sorted(learn & self.cannot_learn)
+        if not wrong:
+            return None
+        return InputError(
+            f"{self.name} cannot learn {' and '.join(wrong)}: it spreads each token over several "
+            "components, so alpha would come out several times too large",
+            use={"algorithm": ("collapsed", "gibbs", "variational")},
+        )
+
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """One round of all blocks, or a round per batch."""
         lanes = self._lanes(corpus, n_components)

@@ -59,7 +59,7 @@ class Gibbs(Sampler):
             first_lanes=lanes,
             bytes=8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words),
             state_type=SplitState,
-            **self.chain(),
+            **self.chain(corpus),
         )
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
@@ -121,7 +121,7 @@ class Gibbs(Sampler):
         lane.objective += float(log_factor.sum())
         lane.log_likelihood += float(log_fit.sum())
         lane.n_documents += block.stop - block.start
-        if params.learns_scores:
+        if params.learns_scores and self.moves(clock):
             self.augment(params, block, state.component_counts, clock, lane)
 
     def update(

@@ -19,10 +19,13 @@ from discan.kernels.objective import log_loadings
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
-from discan.validation import whole
+from discan.validation import number, whole
 
 __all__ = ["Sampler", "check_tokens"]
 
+# A chain that may end by itself makes at least 100 sweeps. A small corpus gets more, up to 1000, as
+# long as they draw no more than this many tokens.
+LEAST_SWEEPS, MOST_LEAST_SWEEPS, CHEAP_DRAWS = 100, 1000, 40_000_000
 FOLD_IN_BURN_IN = 50
 FOLD_IN_WORK = 2_000_000  # token x component updates per document
 FEW_COUNTS = 2**18  # of words and components: too few for several threads
@@ -47,6 +50,13 @@ class Sampler(Algorithm):
         Drop the draws so far whenever the number of sweeps has doubled since they were last
         dropped, first after ``burn_in``, unless less than two fifths of the chain are left. So the
         answer at any time comes from the latter part of the chain.
+    learn_every : int
+        Sweeps from one move of the hyperparameters to the next; during the burn-in there is one
+        after every sweep.
+    settle : float
+        End the chain early, when log p(W, z) rises no more than this from one eighth of its sweeps
+        to the next, in nats per token; 0 makes all sweeps. Small corpora get at least so many
+        sweeps as take a second or two.
     """
 
     burn_in: int = 200
@@ -54,6 +64,8 @@ class Sampler(Algorithm):
     thin: int = 1
     keep_draws: bool = False
     forget: bool = False
+    learn_every: int = 1
+    settle: float = 0.0
 
     whole_counts = True
     monotone = False
@@ -63,6 +75,8 @@ class Sampler(Algorithm):
         whole("burn_in", self.burn_in, 0)
         whole("n_draws", self.n_draws, 1)
         whole("thin", self.thin, 1)
+        whole("learn_every", self.learn_every, 1)
+        number("settle", self.settle, "a number, at least 0", 0.0, np.inf)
 
     # ---- before a fit ----
 
@@ -83,17 +97,24 @@ class Sampler(Algorithm):
             remedy="round the counts", use=instead,
         )  # fmt: skip
 
-    def chain(self) -> dict[str, Any]:
+    def chain(self, corpus: Corpus) -> dict[str, Any]:
         """Return the fields of a schedule that the options of a chain decide."""
+        affordable = CHEAP_DRAWS // max(int(corpus.n_tokens), 1)
         return {
             "cycles": self.burn_in + self.n_draws * self.thin,
             "burn_in": self.burn_in,
             "thin": self.thin,
             "keep_draws": self.keep_draws,
             "forget": self.forget,
+            "settle": self.settle,
+            "least": max(LEAST_SWEEPS, min(MOST_LEAST_SWEEPS, affordable)),
         }
 
     # ---- a cycle ----
+
+    def moves(self, clock: Clock) -> bool:
+        """Whether hyperparameters move in this cycle; it does not depend on the state."""
+        return clock.cycle < self.burn_in or clock.cycle % self.learn_every == 0
 
     def augment(
         self, params: Params, block: Block, component_counts: Array, clock: Clock, lane: Stats
@@ -124,7 +145,7 @@ class Sampler(Algorithm):
         """
         constants = before.model.log_constant(schedule.corpus.lengths)
         objective = stats.objective + float(constants.sum()) + _log_loadings(params, engine)
-        if not params.learn:
+        if not params.learn or not self.moves(clock):
             return Cycle(params, objective)
         rng = np.random.Generator(
             np.random.Philox(key=int(clock.seed), counter=[0, 0, 0, clock.cycle + 1])

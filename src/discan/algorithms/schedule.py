@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discan.data.corpus import Block, Corpus
+from discan.typing import Array
 
 __all__ = ["MAX_CYCLES", "Schedule", "most_lanes"]
 
@@ -48,6 +49,11 @@ class Schedule:
         ``thin`` = 0 there are no draws and the last state is the answer.
     keep_draws, forget : bool
         Whether each draw is kept; whether early draws are dropped (see ``forgets``).
+    settle : float
+        A chain ends when its objective rises no more than this (see ``settled``); 0: after all
+        cycles.
+    least : int
+        Number of cycles before which a chain does not end by itself.
     bytes : int
         Estimated memory of the fit.
     record : dict
@@ -70,6 +76,8 @@ class Schedule:
     thin: int = 0
     keep_draws: bool = False
     forget: bool = False
+    settle: float = 0.0
+    least: int = 0
     record: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -97,6 +105,20 @@ class Schedule:
         times, rest = divmod(cycle, max(self.burn_in, 1))
         doubled = rest == 0 and times.bit_count() == 1
         return self.forget and doubled and 5 * cycle <= 3 * self.cycles
+
+    def settled(self, objective: Array, n_draws: int) -> float | None:
+        """Return how much the objective (cycles,) of a chain rose at last, if that is little.
+
+        The rise is that of the mean over the last eighth of the chain above the eighth before, in
+        nats per token. It is asked for only while the draws cover two fifths of the chain.
+        """
+        cycles, window = len(objective), len(objective) // 8
+        covered = 5 * n_draws * self.thin >= 2 * cycles
+        if not (self.settle and covered and window and cycles >= self.least):
+            return None
+        late, before = objective[-window:].mean(), objective[-2 * window : -window].mean()
+        rise = float(late - before) / max(float(self.corpus.n_tokens), 1.0)
+        return rise if rise <= self.settle else None
 
 
 def most_lanes(corpus: Corpus, n_components: int) -> int:

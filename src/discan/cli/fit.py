@@ -57,9 +57,16 @@ def fit(
         float | None, fitting("Prior probability that a component is absent (cgp).")
     ] = None,
     gamma: Annotated[
-        float, fitting("Prior shape of a component's words; a small shape makes few words likely.")
-    ] = 0.5,
-    learn: Annotated[str, fitting("Priors to learn from the data, e.g. alpha,gamma.")] = "",
+        float | None,
+        fitting("Prior shape of a component's words; a small shape makes few words likely."),
+    ] = None,
+    learn: Annotated[
+        str,
+        fitting(
+            "Priors to learn from the data, e.g. alpha,gamma, or none; auto: all that are not "
+            "given, if the algorithm can learn them."
+        ),
+    ] = "auto",
     init: Annotated[
         str,
         running(**one_of(lambda: STARTS) | {"callback": None}),  # the library checks it
@@ -110,7 +117,7 @@ def fit(
         corpus = read_data(data, reading)
         estimator = DCA(
             components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
-            gamma=gamma, learn=tuple(name for name in learn.split(",") if name), init=init,
+            gamma=gamma, learn=_names(learn), init=init,
             max_iter=iterations, tol=tol, n_jobs=threads, random_state=seed,
             progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
         )  # fmt: skip
@@ -143,6 +150,13 @@ def resume(
 
     with _output_target(output or _noted_target(folder)) as target:
         _finish(work, target, folder, printing.style)
+
+
+def _names(learn: str) -> str | tuple[str, ...]:
+    """Return the hyperparameters to learn as the estimator takes them."""
+    if learn in ("auto", "none"):
+        return "auto" if learn == "auto" else ()
+    return tuple(name.strip() for name in learn.split(",") if name.strip())
 
 
 def _registered(package: str, **more: str) -> dict[str, Any]:

@@ -175,7 +175,7 @@ n_jobs, random_state, callback, progress
 
     def _gamma(self) -> Any:
         """Jeffreys' 1/2 for labels where each word has a number of its own."""
-        if np.ndim(self.gamma) == 0:
+        if self.gamma is None or np.ndim(self.gamma) == 0:
             return self.gamma
         return np.append(self.gamma, np.full(len(self.classes_), 0.5))
 

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from discan.algorithms import Algorithm, choose
+from discan.algorithms.auto import learnt_by_default
 from discan.algorithms.base import Params, Posterior, without_priors
 from discan.algorithms.starts import checked_components
 from discan.data.corpus import Corpus
@@ -67,20 +68,25 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
     algorithm : {"auto", "ml", "map", "cvb0", "variational", "gibbs", "collapsed"} or Algorithm
-        "auto" is the quickest to a good model: MAP; or, if there are fewer tokens than loadings
-        (J K) or than three per score (3 I K), or if hyperparameters are learnt, "cvb0" (collapsed
-        variational) or, below 200,000 tokens, a short collapsed chain from documents; variational
-        for the conditional model, and to learn from few counts that are not whole.
+        "auto" is the quickest way to the best known model: a collapsed chain that starts from a
+        short MAP fit and ends when it has settled. MAP itself is as good if there are at least 30
+        tokens per loading (30 J K) and per score (30 I K). Counts that are not whole numbers cannot
+        be drawn; they get MAP, "cvb0" if tokens are few, or variational.
         ``settings_["algorithm"]`` records the choice. Give an object to set options, e.g.
         ``Collapsed(burn_in=200, n_draws=100)``.
     alpha, beta, rho : float or (K,) array, optional
         Shape, rate and chance of absence of the scores. By default alpha is the smaller of 0.5 and
         5/K, beta makes the prior's mean document as long as the data's, rho is 0.5. In the
         literature on LDA alpha is the document-topic prior.
-    gamma : float or (J,) array, default=0.5
-        Dirichlet prior of the loadings; in the literature on LDA, eta or beta.
-    learn : tuple of {"alpha", "beta", "rho", "gamma"}, default=()
-        Hyperparameters to learn from the data.
+    gamma : float or (J,) array, optional
+        Dirichlet prior of the loadings; in the literature on LDA, eta or beta. By default 0.5, or
+        in a group of more than 10,000 words 5,000 divided by their number.
+    learn : "auto" or tuple of {"alpha", "beta", "rho", "gamma"}, default="auto"
+        Hyperparameters to learn from the data. "auto" is all of those that are not given, if the
+        algorithm can learn them: the samplers and "variational" can, "cvb0" learns gamma only, "ml"
+        and "map" none; with several groups of columns only the samplers learn. Alpha is learnt per
+        component. Gamma is learnt per group of columns; groups of fewer than 50 columns share one
+        value. ``()`` learns nothing.
     hyperprior : Hyperprior, optional
         Their priors when a sampler learns them.
     groups : (J,) array, optional
@@ -162,8 +168,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         alpha: Any = None,
         beta: Any = None,
         rho: Any = None,
-        gamma: Any = 0.5,
-        learn: tuple[str, ...] = (),
+        gamma: Any = None,
+        learn: tuple[str, ...] | str = "auto",
         hyperprior: Hyperprior | None = None,
         groups: Any = None,
         init: Any = "auto",
@@ -480,25 +486,35 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _task(self, corpus: Corpus, seed: int) -> Task:
         """Check the arguments and say what is to be fitted."""
         n_components = whole("n_components", self.n_components, 1)
-        learn = (self.learn,) if isinstance(self.learn, str) else self.learn
-        if not isinstance(learn, (tuple, list, set, frozenset)):
-            raise InputError(
-                "{}; give a tuple of names, e.g. ('alpha',)", argument="learn", value=learn
-            )
         if self.hyperprior is not None and not isinstance(self.hyperprior, Hyperprior):
             raise InputError(
                 "{}; give a discan.Hyperprior", argument="hyperprior", value=self.hyperprior
             )
-        names, model = frozenset(learn), self._model()
+        model, learn = self._model(), self._learn()
+        algorithm = choose(self.algorithm, model, learn or frozenset(), corpus, n_components)
+        if learn is None:
+            names = ("alpha", "beta", "rho", "gamma")
+            given = frozenset(name for name in names if getattr(self, name) is not None)
+            learn = learnt_by_default(algorithm, model, given, corpus)
         return Task(
             corpus,
             model.prepare(n_components, corpus),
-            choose(self.algorithm, model, names, corpus, n_components),
+            algorithm,
             LoadingsPrior.of(self.gamma, corpus.layout),
-            learn=names,
+            learn=learn,
             hyperprior=self.hyperprior,
             seed=seed,
         )
+
+    def _learn(self) -> frozenset[str] | None:
+        """Check and return the hyperparameters to learn; None leaves the choice to us."""
+        learn = (self.learn,) if isinstance(self.learn, str) else self.learn
+        if not isinstance(learn, (tuple, list, set, frozenset)):
+            raise InputError(
+                "{}; give 'auto' or a tuple of names, e.g. ('alpha',)",
+                argument="learn", value=learn,
+            )  # fmt: skip
+        return None if self.learn == "auto" else frozenset(learn)
 
     def _limits(self) -> tuple[int | None, float]:
         """Check and return the largest number of cycles and the tolerance."""

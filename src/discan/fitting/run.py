@@ -181,7 +181,8 @@ class Run:
                     self.reason = stop
                     break
         self._buffers = []
-        self.converged = self.converged or (schedule.thin > 0 and self.cycle >= schedule.cycles)
+        whole_chain = schedule.thin > 0 and not schedule.settle and self.cycle >= schedule.cycles
+        self.converged = self.converged or whole_chain
 
     def advance_one(self) -> None:
         """Run one cycle."""
@@ -227,7 +228,9 @@ class Run:
         if self.over:
             self.converged = True
             return self.over
-        if self.schedule.thin or self.schedule.held_out is not None or len(self.trace) < 2:
+        if self.schedule.thin:
+            return self._settled()
+        if self.schedule.held_out is not None or len(self.trace) < 2:
             return None
         objective = self.trace["objective"][-2:]
         change = abs(objective[1] - objective[0]) / max(float(self.training.n_tokens), 1.0)
@@ -235,6 +238,15 @@ class Run:
             self.converged = True
             return f"the objective changed by {change:.2g} nats per token, at most tol={tol:g}"
         return None
+
+    def _settled(self) -> str | None:
+        """Return why a chain is over, if its objective rises no more."""
+        n_draws = 0 if self.draws is None else self.draws.n_draws
+        rise = self.schedule.settled(self.trace["objective"], n_draws)
+        if rise is None:
+            return None
+        self.converged = True
+        return f"converged: the chain's last rise was {max(rise, 0.0):.1g} nats per token"
 
     # ---- draws and results ----
 

@@ -17,6 +17,9 @@ from discan.validation import vector
 
 __all__ = ["LoadingsPrior"]
 
+MANY_WORDS = 5000.0  # half of the words from which on the default of gamma is less than 1/2
+OWN_VALUE_FROM = 50  # words of a group that has a gamma of its own
+
 
 @dataclass(frozen=True)
 class LoadingsPrior:
@@ -27,7 +30,8 @@ class LoadingsPrior:
     gamma : (J,) array
     layout : Layout
     symmetric : bool
-        Gamma is one value for all words, and is learnt as one value.
+        Gamma is one value for all words of a group, and is learnt as one value. Groups of few words
+        share it (see ``classes``).
     """
 
     gamma: Array
@@ -36,12 +40,29 @@ class LoadingsPrior:
 
     @classmethod
     def of(cls, gamma: Any, layout: Layout) -> LoadingsPrior:
-        """Check gamma, one number or one number per word."""
+        """Check gamma, one number or one number per word; None is the default.
+
+        The default is Jeffreys' 1/2, or less in a group of many words: 5000 divided by their number.
+        """
+        if gamma is None:
+            sizes = layout.group_sizes[layout.group_of_word]
+            return cls(np.minimum(0.5, MANY_WORDS / sizes), layout, symmetric=True)
         given = vector(
             "gamma", gamma, layout.n_words, "columns", "a finite number above 0", np.inf, True
         )
         full = np.broadcast_to(given, (layout.n_words,)).copy()
         return cls(full, layout, symmetric=given.ndim == 0)
+
+    @cached_property
+    def classes(self) -> Array:
+        """Number of the value of gamma that a group has if gamma is symmetric, (G,).
+
+        A group of at least 50 words has a value of its own. The loadings of fewer words do not
+        tell it well, so all smaller groups share one.
+        """
+        own = self.layout.group_sizes >= OWN_VALUE_FROM
+        shared = int(not own.all())
+        return np.where(own, np.cumsum(own) - 1 + shared, 0)
 
     @cached_property
     def totals(self) -> Array:
@@ -100,10 +121,13 @@ class LoadingsPrior:
         if not self.symmetric:
             mean_logs = log_loadings.mean(axis=1)
             return replace(self, gamma=dirichlet(mean_logs, self.gamma, self.layout.group_of_word))
-        value = symmetric_dirichlet(
-            float(log_loadings.sum()), self.layout.group_sizes, log_loadings.shape[1]
-        )
-        return replace(self, gamma=np.full_like(self.gamma, value))
+        sums = self.layout.group_sums(log_loadings).sum(axis=1)
+        sizes, n_components = self.layout.group_sizes, log_loadings.shape[1]
+        values = [
+            symmetric_dirichlet(float(sums[chosen].sum()), sizes[chosen], n_components)
+            for chosen in self.classes == np.arange(self.classes.max() + 1)[:, None]
+        ]
+        return self._with_values(np.array(values))
 
     def resample(
         self, tables: Array, log_beta: Array, prior: tuple[float, float], rng: Generator | Mode
@@ -111,8 +135,12 @@ class LoadingsPrior:
         """Exact draw of gamma given tables (J,) and sums of log u (G,) (theory 5.3)."""
         shape, rate = prior
         if self.symmetric:
-            rate -= float((self.layout.group_sizes * log_beta).sum())
-            value = bounded(rng.gamma(shape + tables.sum()) / max(rate, 1e-300))
-            return replace(self, gamma=np.full_like(self.gamma, value))
+            rates = rate - np.bincount(self.classes, self.layout.group_sizes * log_beta)
+            sums = np.bincount(self.classes[self.layout.group_of_word], tables)
+            return self._with_values(bounded(rng.gamma(shape + sums) / np.maximum(rates, 1e-300)))
         rates = np.maximum(rate - log_beta, 1e-300)[self.layout.group_of_word]
         return replace(self, gamma=bounded(rng.gamma(shape + tables) / rates))
+
+    def _with_values(self, values: Array) -> LoadingsPrior:
+        """Return the prior with another gamma for each class of groups."""
+        return replace(self, gamma=values[self.classes][self.layout.group_of_word])
