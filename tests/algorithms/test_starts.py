@@ -8,7 +8,7 @@ import pytest
 from conftest import planted
 
 import discan
-from discan import DCA
+from discan import DCA, InputError
 from discan.algorithms import MAP, Collapsed
 from discan.algorithms.starts import first_pass, from_documents
 from discan.data.corpus import Corpus
@@ -99,22 +99,56 @@ def test_single_precision_has_the_same_bits_on_any_threads(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "scale", "expected"),
     [
-        ({}, 1, "maximum-a-posteriori"),
-        ({"model": "gp"}, 1, "maximum-a-posteriori"),
-        ({"model": "cgp"}, 1, "variational"),
-        ({"model": "cgp", "learn": ("alpha",)}, 1, "variational"),
+        ({}, 1, "collapsed"),
+        ({"model": "gp"}, 1, "collapsed"),
+        ({"model": "cgp"}, 1, "collapsed"),
         ({"learn": ("alpha",)}, 1, "collapsed"),
-        ({"n_components": 30}, 1, "collapsed"),  # few tokens for so many
-        ({"model": "gp", "n_components": 30}, 1, "collapsed"),
+        ({}, 1000, "maximum-a-posteriori"),  # plenty of tokens per loading and score
+        ({"learn": ("alpha",)}, 1000, "collapsed"),  # which MAP cannot learn
+        ({"model": "cgp"}, 1000, "collapsed"),
         # tokens cannot be drawn from parts of counts
+        ({}, 0.5, "maximum-a-posteriori"),
+        ({"n_components": 30}, 0.5, "collapsed-variational"),  # few tokens for so many
         ({"learn": ("alpha",)}, 0.5, "variational"),
-        ({"n_components": 30}, 0.5, "maximum-a-posteriori"),
+        ({"model": "cgp"}, 0.5, "variational"),
     ],
 )
 def test_auto_goes_by_the_data_and_is_recorded(settings, scale, expected):
     X = make(60) * scale
     estimator = DCA(**{"n_components": 3, "max_iter": 2, "random_state": 0, **settings}).fit(X)
     assert estimator.settings_["algorithm"] == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "learnt"),
+    [
+        ({}, {"alpha", "gamma"}),
+        ({"model": "gp"}, {"alpha", "beta", "gamma"}),
+        ({"model": "cgp", "rho": 0.3}, {"alpha", "beta", "gamma"}),
+        ({"alpha": 0.2}, {"gamma"}),
+        ({"alpha": 0.2, "gamma": 0.1}, set()),
+        ({"learn": ()}, set()),
+        ({"learn": "alpha", "alpha": 0.2}, {"alpha"}),
+        ({"algorithm": "cvb0"}, {"gamma"}),
+        ({"algorithm": "map"}, set()),
+        ({"algorithm": "ml"}, set()),
+        ({"algorithm": "variational"}, {"alpha", "gamma"}),
+        ({"groups": np.arange(200) % 4}, {"alpha", "gamma"}),
+        ({"algorithm": "variational", "groups": np.arange(200) % 4}, set()),
+    ],
+)
+def test_what_is_learnt_if_the_user_does_not_say(settings, learnt):
+    X = make(60)
+    estimator = DCA(**{"n_components": 3, "max_iter": 12, "random_state": 0, **settings}).fit(X)
+    assert estimator.fit_.params.learn == learnt
+    assert set(estimator.settings_["learnt"]) == learnt
+
+
+@pytest.mark.parametrize(("algorithm", "names"), [("map", ("gamma",)), ("cvb0", ("alpha",))])
+def test_expected_counts_do_not_learn_what_they_get_wrong(algorithm, names):
+    with pytest.raises(InputError, match="cannot learn") as error:
+        DCA(3, algorithm=algorithm, learn=names).fit(make(60))
+    assert "collapsed" in str(error.value)
 
 
 def test_a_chosen_chain_is_the_same_after_loading(tmp_path):

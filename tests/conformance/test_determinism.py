@@ -93,7 +93,8 @@ def _small_blocks(monkeypatch):
 
 def make(model, algorithm, params, **more):
     whole = getattr(algorithm, "whole_counts", False)
-    settings = {"max_iter": None if whole else 6, "tol": 0.0, "random_state": 7, **params, **more}
+    settings = {"max_iter": None if whole else 6, "tol": 0.0, "random_state": 7, "learn": ()}
+    settings |= {**params, **more}
     return DCA(4, model=model, algorithm=algorithm, **settings)
 
 

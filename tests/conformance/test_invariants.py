@@ -118,7 +118,8 @@ def alphas(n_components):
 
 
 def fitted(model, algorithm, X, n_components=3, **options):
-    options = {"random_state": 3, "max_iter": 20, "tol": 0.0, "groups": None, **options}
+    fixed = {"random_state": 3, "max_iter": 20, "tol": 0.0, "groups": None, "learn": ()}
+    options = {**fixed, **options}
     return DCA(n_components, model=model, algorithm=short(algorithm), **options).fit(X)
 
 

@@ -125,7 +125,7 @@ def test_labels_are_tokens_of_a_group_of_their_own():
     classifier = DCAClassifier(4, weight=weight, random_state=0, max_iter=10).fit(X, Y)
     _, codes = np.unique(Y, return_inverse=True)
     table = np.hstack([X, weight * np.eye(3, dtype=int)[codes]])
-    by_hand = DCA(4, groups=[0] * 60 + [1] * 3, random_state=0, max_iter=10).fit(table)
+    by_hand = DCA(4, groups=[0] * 60 + [1] * 3, random_state=0, max_iter=10, learn=()).fit(table)
     np.testing.assert_array_equal(classifier.dca_.components_, by_hand.components_)
     table[:, 60:] = 0
     np.testing.assert_array_equal(
@@ -174,7 +174,7 @@ def test_given_components_and_priors_are_for_the_words():
     init = np.random.default_rng(0).dirichlet(np.ones(60), 3)
     classifier = DCAClassifier(3, init=init, gamma=np.full(60, 0.2), random_state=0).fit(X, Y)
     assert classifier.score(X, Y) > 0.5
-    assert list(classifier.dca_.gamma_[[0, -1]]) == [0.2, 0.5]
+    np.testing.assert_allclose(classifier.dca_.gamma_[[0, -1]], [0.2, 0.5])  # a mean over draws
 
 
 def test_fractions_are_counts_too():

@@ -33,6 +33,7 @@ from discan import (
     Gibbs,
     InputError,
 )
+from discan.algorithms.auto import CHAIN
 from discan.engines.threads import Threads
 
 PRESETS = [NMF, PLSI, LDA, MPCA, GaP, ConditionalGaP]
@@ -60,7 +61,7 @@ FEW = X[:6]  # samplers take their time over every new document
 
 
 def make(model="dm", algorithm="variational", **params):
-    params = {"n_components": 3, "random_state": 0, "max_iter": None, **params}
+    params = {"n_components": 3, "random_state": 0, "max_iter": None, "learn": (), **params}
     if algorithm not in SHORT and params["max_iter"] is None:
         params["max_iter"] = 15
     return DCA(model=model, algorithm=SHORT.get(algorithm, algorithm), **params)
@@ -123,10 +124,10 @@ def test_presets_fix_the_model(cls):
     [
         (NMF, "gp", "ml"),
         (PLSI, "dm", "ml"),
-        (LDA, "dm", "map"),
-        (MPCA, "dm", "map"),
-        (GaP, "gp", "map"),
-        (ConditionalGaP, "cgp", "variational"),
+        (LDA, "dm", CHAIN),
+        (MPCA, "dm", CHAIN),
+        (GaP, "gp", CHAIN),
+        (ConditionalGaP, "cgp", CHAIN),
     ],
 )
 def test_presets_are_dca(cls, model, algorithm):

@@ -47,8 +47,9 @@ def test_small_components_are_left_out():
     kept = []
     for threshold in (0.0, 0.01, 1.0):
         features = DCAFeatures(
-            6, words=False, threshold=threshold, alpha=0.1, random_state=0, max_iter=40
-        )
+            6, words=False, threshold=threshold, algorithm="map", alpha=0.1, random_state=0,
+            max_iter=40,
+        )  # fmt: skip
         found = features.fit_transform(X)
         assert found.shape == (len(X), 6)
         kept.append(found.nnz)

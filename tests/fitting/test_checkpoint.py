@@ -23,7 +23,8 @@ OPTIONS = {"n_components": 3, "random_state": 3, "max_iter": 14, "tol": 0.0}
 CELLS = [
     ("dm", "variational", ("alpha", "gamma")),
     ("dm", discan.Variational(online=True, batch_entries=50), ()),
-    ("dm", "map", ("alpha",)),
+    ("dm", "map", ()),
+    ("dm", "cvb0", ("gamma",)),
     ("dm", "ml", ()),
     ("dm", discan.MaximumLikelihood(tau="auto"), ()),
     ("gp", "gibbs", ("alpha", "beta")),

@@ -2,6 +2,7 @@
 """The one loop: trace, callbacks, progress, draws, starts, and what is put on record."""
 
 import io
+import itertools
 import os
 import subprocess
 import sys
@@ -50,7 +51,7 @@ X, COMPONENTS = planted_table()
 
 
 def make(model, algorithm, **params):
-    settings = {"n_components": 3, "random_state": 0, **params}
+    settings = {"n_components": 3, "random_state": 0, "learn": (), **params}
     if not getattr(algorithm, "whole_counts", True):
         settings.setdefault("max_iter", 8)
     return DCA(model=model, algorithm=algorithm, **settings)
@@ -297,6 +298,7 @@ def test_settings():
         "model": "dirichlet-multinomial",
         "algorithm": "collapsed",
         "seed": 0,
+        "learnt": [],
         "schedule": "exact",
         "burn_in": 6,
         "thin": 2,
@@ -366,6 +368,10 @@ def test_learning_moves(model, algorithm):
         with pytest.raises(InputError, match="no hyperparameters"):
             make(model, algorithm, learn=names).fit(X)
         return
+    if algorithm.cannot_learn:
+        with pytest.raises(InputError, match="cannot learn"):
+            make(model, algorithm, learn=names).fit(X)
+        names = tuple(name for name in names if name not in algorithm.cannot_learn)
     fixed = make(model, algorithm).fit(X)
     learnt = make(model, algorithm, learn=names).fit(X)
     for name in names:
@@ -502,3 +508,58 @@ def test_a_chain_that_forgets_answers_with_its_latter_part():
     # 32 cycles; the draws of cycles 4, 8 and 16 are the first again, that of cycle 32 is not
     expected = [0, 0, 1, *range(1, 5), *range(1, 9), *range(1, 18)]
     assert counted == expected
+
+
+def settling(**options):
+    return Collapsed(burn_in=2, n_draws=400, thin=1, forget=True, schedule="exact", **options)
+
+
+def test_a_chain_ends_when_it_has_settled(monkeypatch):
+    monkeypatch.setattr("discan.algorithms.sampling.MOST_LEAST_SWEEPS", 0)
+    settled = make("dm", settling(settle=0.05)).fit(X)
+    assert settled.converged_
+    assert "converged" in settled.stop_reason_
+    assert 100 <= settled.n_iter_ < 402
+    objective = settled.trace_["objective"] / X.sum()
+    window = settled.n_iter_ // 8
+    rise = objective[-window:].mean() - objective[-2 * window : -window].mean()
+    assert rise <= 0.05
+    whole = make("dm", settling()).fit(X)
+    assert whole.n_iter_ == 402
+    # the two are one chain
+    np.testing.assert_array_equal(
+        whole.trace_["objective"][: settled.n_iter_], settled.trace_["objective"]
+    )
+
+
+def test_a_chain_that_rises_to_its_end_has_not_converged():
+    risen = make("dm", settling(settle=1e-12), max_iter=30).fit(X)
+    assert not risen.converged_
+    assert risen.stop_reason_ == "all 30 cycles done"
+
+
+def test_small_corpora_get_more_sweeps():
+    fitted = make("dm", settling(settle=100.0)).fit(X)
+    assert fitted.n_iter_ == 402  # a thousand would cost nothing
+
+
+def test_a_chain_that_was_stopped_settles_where_it_would_have(monkeypatch):
+    monkeypatch.setattr("discan.algorithms.sampling.MOST_LEAST_SWEEPS", 0)
+    whole = make("dm", settling(settle=0.05)).fit(X)
+    stopped = make(
+        "dm", settling(settle=0.05), warm_start=True, callback=lambda run: run.cycle == 50
+    )
+    assert not stopped.fit(X).converged_
+    stopped.set_params(callback=None).fit(X)
+    assert stopped.stop_reason_ == whole.stop_reason_
+    np.testing.assert_array_equal(stopped.components_, whole.components_)
+
+
+@pytest.mark.parametrize("learn_every", [1, 4])
+def test_moves_of_hyperparameters(learn_every):
+    seen = []
+    algorithm = Collapsed(burn_in=5, n_draws=15, learn_every=learn_every)
+    options = {"learn": ("alpha",), "callback": lambda run: seen.append(run.params.model.alpha)}
+    make("dm", algorithm, **options).fit(X)
+    moved = [bool((a != b).any()) for a, b in itertools.pairwise(seen)]  # in cycles 1, 2, ...
+    assert moved == [n < 5 or n % learn_every == 0 for n in range(1, 20)]

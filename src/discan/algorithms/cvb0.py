@@ -64,8 +64,8 @@ class CollapsedVariational(Expectation):
     itself. Without that, components are as good as averages over draws, many times sooner.
 
     It learns gamma, but leaves alpha and beta to the samplers: from expected counts alpha comes out
-    two to four times too large. There is no bound. The objective is the log-likelihood of every token given all others; it may
-    fall a little from one cycle to the next.
+    two to four times too large. There is no bound. The objective is the log-likelihood of every
+    token given all others; it may fall a little from one cycle to the next.
 
     Parameters
     ----------
@@ -199,13 +199,14 @@ class CollapsedVariational(Expectation):
         assert loadings is not None
         n_steps, tolerance, stride = FOLD_IN_STEPS, FOLD_IN_TOLERANCE, self.stride
         inverse = np.zeros((len(prior.totals), params.n_components), loadings.dtype)
+        out = np.empty((0, 0), loadings.dtype) if sums is None else sums
         if steps is not None:  # the loadings include these documents
             n_steps, tolerance, stride = steps, 0.0, self._stride
             inverse = _inverse(params, params.totals)
         expect_others(
             block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
             loadings, prior.layout.group_of_word, prior.gamma, prior.totals, inverse,
-            state.score_shape, loadings[:0] if sums is None else sums, objective,
+            state.score_shape, out, objective,
             stride, n_steps, tolerance, sums is not None,
         )  # fmt: skip
         return objective

@@ -22,7 +22,7 @@ from discan.validation import whole
 __all__ = ["DCAClassifier"]
 
 
-@with_parameters_of_dca(weight=1)
+@with_parameters_of_dca(weight=1, learn=())
 class DCAClassifier(ClassifierMixin, MetaEstimator):
     """Classify documents by a discrete component analysis of their words and labels.
 
@@ -41,7 +41,9 @@ class DCAClassifier(ClassifierMixin, MetaEstimator):
         make the components keep to the classes.
     model, algorithm, alpha, beta, rho, gamma, learn, hyperprior, groups, init, max_iter, tol, \
 n_jobs, random_state, callback, progress
-        As for ``DCA``; ``groups``, ``init`` and vectors ``gamma`` are for the columns of X.
+        As for ``DCA``; ``groups``, ``init`` and vectors ``gamma`` are for the columns of X. By
+        default no hyperparameters are learnt: a label of some weight is all that a document needs
+        to seem of one component, and an alpha learnt from that predicts labels worse.
 
     Attributes
     ----------

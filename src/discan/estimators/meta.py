@@ -83,13 +83,25 @@ class MetaEstimator(BaseEstimator):
 
 
 def with_parameters_of_dca(**own: Any) -> Callable[[type], type]:
-    """Give a class an ``__init__`` that stores DCA's parameters, and its ``own`` with defaults."""
+    """Give a class an ``__init__`` that stores DCA's parameters, and its ``own`` with defaults.
+
+    A parameter of DCA among ``own`` gets another default.
+    """
 
     def decorate(cls: type) -> type:
         inherited = inspect.signature(DCA.__init__).parameters.values()
-        first, second, *others = (p for p in inherited if p.name not in _LEFT_OUT)
+        first, second, *others = (
+            p.replace(default=own.get(p.name, p.default))
+            for p in inherited
+            if p.name not in _LEFT_OUT
+        )
         keyword = inspect.Parameter.KEYWORD_ONLY
-        added = [inspect.Parameter(name, keyword, default=value) for name, value in own.items()]
+        known = {p.name for p in others}
+        added = [
+            inspect.Parameter(name, keyword, default=value)
+            for name, value in own.items()
+            if name not in known
+        ]
         signature = inspect.Signature([first, second, *added, *others])
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -65,8 +65,8 @@ class Task:
     hyperprior: Hyperprior | None = None
     seed: int = 0
 
-    def plan(self) -> Schedule:
-        """Refuse what cannot be fitted or does not fit into memory; return the schedule."""
+    def check(self) -> None:
+        """Refuse what cannot be fitted; a run that was begun was accepted then."""
         model, algorithm = self.model, self.algorithm
         known = {*model.hyperparameters, "gamma"}
         if not self.learn <= known:
@@ -76,7 +76,11 @@ class Task:
         refusal = algorithm.refusal(model, self.learn, self.corpus)
         if refusal is not None:
             raise refusal
-        schedule = algorithm.plan(self.corpus, len(model.alpha), np.uint64(self.seed))
+
+    def plan(self) -> Schedule:
+        """Return the schedule; refuse what does not fit into memory."""
+        n_components = len(self.model.alpha)
+        schedule = self.algorithm.plan(self.corpus, n_components, np.uint64(self.seed))
         if self.hyperprior is not None and not schedule.thin:
             raise InputError("hyperprior applies only to the samplers; leave it out")
         _check_memory(schedule.bytes)
@@ -314,6 +318,7 @@ class Run:
                 "model": self.params.model.name,
                 "algorithm": self.algorithm.name,
                 "seed": int(self.task.seed),
+                "learnt": sorted(self.params.learn),
                 **self.schedule.record,
                 **self._chain(),
             },

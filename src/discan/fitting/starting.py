@@ -36,6 +36,7 @@ def begin(task: Task, init: Any = "auto", engine: Engine | None = None) -> Run:
     engine : Engine, optional
     """
     engine = engine or Threads(1)
+    task.check()
     schedule = task.plan()
     start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine)
     return Run.begin(task, schedule, start, engine)

@@ -42,7 +42,7 @@ class LoadingsPrior:
     def of(cls, gamma: Any, layout: Layout) -> LoadingsPrior:
         """Check gamma, one number or one number per word; None is the default.
 
-        The default is Jeffreys' 1/2, or less in a group of many words: 5000 divided by their number.
+        The default is Jeffreys' 1/2, or less in a group of many words: 5000 / their number.
         """
         if gamma is None:
             sizes = layout.group_sizes[layout.group_of_word]

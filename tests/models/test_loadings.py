@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The prior of the loadings: defaults, and values that groups share."""
+
+import numpy as np
+import pytest
+
+from discan.data.corpus import Layout
+from discan.models import LoadingsPrior
+from discan.models.hyperparameters import Mode
+
+
+def layout(*sizes):
+    groups = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    return Layout(len(groups), groups, len(sizes))
+
+
+def test_the_default_is_less_in_groups_of_many_words():
+    prior = LoadingsPrior.of(None, layout(3, 10_000, 20_000))
+    assert list(prior.gamma[[0, 3, -1]]) == [0.5, 0.5, 0.25]
+    assert prior.symmetric
+
+
+@pytest.mark.parametrize(
+    ("sizes", "classes"),
+    [((4,), [0]), ((60,), [0]), ((2, 2, 2), [0, 0, 0]), ((60, 2, 90, 3), [1, 0, 2, 0])],
+)
+def test_small_groups_share_a_value(sizes, classes):
+    assert list(LoadingsPrior.of(0.3, layout(*sizes)).classes) == classes
+
+
+def test_each_class_is_learnt_from_its_own_groups():
+    """One learnt value per class, each as if the other classes were not there."""
+    sizes, rng = (60, 2, 90, 3), np.random.default_rng(0)
+    prior = LoadingsPrior.of(0.3, layout(*sizes))
+    tables, log_beta = rng.poisson(5, sum(sizes)), -rng.random(4)
+    learnt = prior.resample(tables, log_beta, (2.0, 1.0), Mode())
+    groups = prior.layout.group_of_word
+    for chosen in ([0], [2], [1, 3]):
+        words = np.isin(groups, chosen)
+        rate = 1.0 - sum(sizes[g] * log_beta[g] for g in chosen)
+        np.testing.assert_allclose(learnt.gamma[words], (1.0 + tables[words].sum()) / rate)
+
+
+def test_the_bound_learns_the_parameter_of_each_class():
+    rng = np.random.default_rng(1)
+    sizes, truth, K = (80, 70), (0.2, 2.0), 400
+    logs = np.concatenate(
+        [
+            np.log(rng.dirichlet(np.full(n, a), K) + 1e-300).T
+            for n, a in zip(sizes, truth, strict=True)
+        ]
+    )
+    learnt = LoadingsPrior.of(0.7, layout(*sizes)).maximise(logs)
+    np.testing.assert_allclose(learnt.gamma[[0, -1]], truth, rtol=0.05)
