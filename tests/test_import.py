@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import discan
-from discan.kernels.compile import Remark
+from discan.kernels.dispatchers import Remark
 from discan.kernels.special import digamma
 
 SOURCE = Path(__file__).parents[1] / "src"

@@ -5,10 +5,9 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from numba.core.registry import CPUDispatcher
 
 import discan.kernels
-from discan.kernels.compile import Part
+from discan.kernels.compile import Kernel, Part
 from discan.kernels.twins.random import Stream
 
 FOLDER = Path(discan.kernels.__file__).parent
@@ -33,7 +32,7 @@ def modules(folder):
 TWINS = modules(FOLDER / "twins") - {"documents"}  # which all twins use
 KERNELS = {name for name in modules(FOLDER) if not name.startswith("twins.")}
 # compiling and buffers; the weighted sums are compared as a part of gibbs.sweep
-NO_KERNELS = {"compile", "simd.llvm", "simd.memory", "simd.weighted_sums"}
+NO_KERNELS = {"compile", "dispatchers", "simd.llvm", "simd.memory", "simd.weighted_sums"}
 
 
 def test_twins_have_the_names_of_their_kernels():
@@ -47,7 +46,7 @@ def test_every_public_kernel_has_a_twin(module):
     compiled = {
         name
         for name, value in vars(kernels).items()
-        if isinstance(value, CPUDispatcher) and value.py_func.__module__ == kernels.__name__
+        if isinstance(value, Kernel) and value.py_func.__module__ == kernels.__name__
         if not isinstance(value, Part) and not name.startswith("_")
     }
     for name in compiled | set(kernels.__all__):
