@@ -37,6 +37,12 @@ def test_errors_can_be_caught_without_the_rest():
     assert "sklearn" not in loaded
 
 
+def test_an_estimator_waits_for_a_fit_to_load_numba():
+    loaded = run("import sys, discan; discan.LDA(5, learn=('alpha',)); print(*sys.modules)")
+    assert "sklearn.base" in loaded
+    assert not {"numba", "plotly", "sklearn.feature_extraction"} & set(loaded)
+
+
 def test_fitting_needs_no_extras():
     loaded = run(
         "import sys, numpy as np, discan\n"

@@ -96,6 +96,14 @@ def test_score(run, place):
     assert "perplexity" in run("score", place / "model", place / "corpus.discan")[0]
 
 
+def test_components_that_were_given_have_no_unigram(run, tmp_path):
+    known = discan.LDA.from_components(np.eye(2, 3) + 0.1, random_state=0)
+    known.save(tmp_path / "known.discan")
+    np.save(tmp_path / "counts.npy", np.full((2, 3), 4))
+    out, _ = run("score", tmp_path / "known.discan", tmp_path / "counts.npy", "--json")
+    assert [row["predictor"] for row in json.loads(out)] == ["model"]
+
+
 def test_wrong_model(run, fails, place, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("a,b\n" + "x,y\nz,w\n" * 20)
