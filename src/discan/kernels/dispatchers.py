@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ from numba.core import event, types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-__all__ = ["Remark", "dispatcher", "registered"]
+__all__ = ["Pause", "Remark", "dispatcher", "registered"]
 
 
 def dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -36,6 +37,37 @@ def registered(function: Callable[..., Any]) -> Any:
     return cpu_target.typing_context.resolve_value_type(made)
 
 
+def _is_ours(event: Any) -> bool:
+    """Whether a kernel of this package is compiled; Numba compiles functions of its own, too."""
+    return str(event.data["dispatcher"].py_func.__module__).startswith("discan.")
+
+
+class Pause(event.Listener):
+    """Pauses the garbage collector while one of our kernels is compiled.
+
+    Compiling makes hundreds of thousands of objects, most of which stay: looking through them for
+    garbage again and again takes a tenth of the time. Numba compiles in one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0  # a kernel's parts are compiled inside it
+        self.paused = False
+
+    def on_start(self, event: Any) -> None:
+        """Pause, unless the collector is off already."""
+        self.depth += 1
+        if self.depth == 1 and _is_ours(event) and gc.isenabled():
+            self.paused = True
+            gc.disable()
+
+    def on_end(self, event: Any) -> None:
+        """Go on."""
+        self.depth -= 1
+        if self.depth == 0 and self.paused:
+            self.paused = False
+            gc.enable()
+
+
 class Remark(event.Listener):
     """Tells the user why the first call takes long: a kernel is compiled rather than loaded."""
 
@@ -44,10 +76,10 @@ class Remark(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Log one warning per process, and only about kernels of this package."""
-        dispatcher = event.data["dispatcher"]
-        if self.said or not str(dispatcher.py_func.__module__).startswith("discan."):
+        if self.said or not _is_ours(event):
             return
         self.said = True
+        dispatcher = event.data["dispatcher"]
         when = "the first time only"
         if dispatcher.stats.cache_path is None:
             when = "every time, unless NUMBA_CACHE_DIR names a folder that can be written"
@@ -59,4 +91,5 @@ class Remark(event.Listener):
         """Do nothing."""
 
 
-event.register("numba:compile", Remark())
+for listener in (Remark(), Pause()):
+    event.register("numba:compile", listener)
