@@ -13,14 +13,18 @@ from discan.kernels.twins.random import Stream
 FOLDER = Path(discan.kernels.__file__).parent
 IN_STREAM = ("draws", "random")  # their draws are methods of Stream
 WITHOUT_TWIN = {
+    "active_set.solve": "the compiled part of solve_scores",
     "blocked.by_lists": "the compiled part of sweep_by_lists",
     "blocked.by_rows": "the compiled part of sweep_by_rows",
     "blocked.round_tables": "NumPy itself",
+    "cvb0.split_counts": "the compiled part of expect_others",
     "gibbs.sweep_or_split": "the compiled part of sweep and split",
     "random.open_stream": "the constructor of Stream",
     "random.to_uniform": "a part of Stream.uniform",
     "simd.weighted_draws.count_at": "a part of sweep_by_rows",
     "simd.weighted_draws.high_start": "a part of sweep_by_rows",
+    "variational.expect_by_geometric_mean": "the compiled part of expect",
+    "variational.expect_by_mean": "the compiled part of expect",
 }
 
 

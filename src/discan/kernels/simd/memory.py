@@ -67,7 +67,6 @@ def prefetch_row_behind(matrix, row):
         _prefetch_behind(matrix, row * width + column)
 
 
-@kernel()
 def work_rows(n, width, dtype):
     """Allocate n + 2 rows of at least ``width``; the first and the last must not be used.
 
