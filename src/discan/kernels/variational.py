@@ -123,7 +123,9 @@ def _expect(geometric_mean):
                 if last and geometric_mean:
                     for k in range(n_components):
                         a = shape[level, k] + added[k]
-                        prior_term += log_gamma(a) - a * log(rate[level, k]) - added[k] * log(scores[k])
+                        prior_term += (
+                            log_gamma(a) - a * log(rate[level, k]) - added[k] * log(scores[k])
+                        )
                 for k in range(n_components):
                     score_shape[i, k] = shape[level, k] + added[k]
                 if last:
