@@ -35,7 +35,7 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
 def part(**options: Any) -> Callable[[Callable[..., Any]], Part]:
     """Compile a function that only kernels call, and that allocates no arrays.
 
-    The function is inlined. It cannot be called from Python: compiling that entry would take as
+    The function is inlined, unless ``forceinline=False``. It cannot be called from Python: compiling that entry would take as
     long as compiling a small function. It does not count references to its arrays: for a dozen
     arrays that would take a tenth of the time of a draw. All parts have the same options, because
     what they use of NumPy is compiled again for every set of options.
