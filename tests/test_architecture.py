@@ -29,8 +29,11 @@ BELOW = {
     "estimators": {"data", "engines", "models", "algorithms", "fitting"},
     "plot": {"data", "fitting"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers"},
-    "cli": {"algorithms", "data", "demos", "estimators", "fitting", "models", "plot", "readers"},
-}
+    "cli": {
+        "algorithms", "data", "demos", "engines", "estimators", "fitting", "models", "plot",
+        "readers",
+    },
+}  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}
 # The algorithm in ten verbs.
 VERBS = {

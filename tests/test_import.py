@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import discan
-from discan.kernels.compile import Remark
+from discan.kernels.dispatchers import Remark
 from discan.kernels.special import digamma
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -35,6 +35,12 @@ def test_errors_can_be_caught_without_the_rest():
     loaded = run("import sys, discan; discan.InputError; print(*sys.modules)")
     assert "numba" not in loaded
     assert "sklearn" not in loaded
+
+
+def test_an_estimator_waits_for_a_fit_to_load_numba():
+    loaded = run("import sys, discan; discan.LDA(5, learn=('alpha',)); print(*sys.modules)")
+    assert "sklearn.base" in loaded
+    assert not {"numba", "plotly", "sklearn.feature_extraction"} & set(loaded)
 
 
 def test_fitting_needs_no_extras():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import discan
 
@@ -94,6 +95,14 @@ def test_score(run, place):
     assert [row["predictor"] for row in rows] == ["model", "unigram"]
     assert rows[0]["perplexity"] < rows[1]["perplexity"]
     assert "perplexity" in run("score", place / "model", place / "corpus.discan")[0]
+
+
+def test_components_that_were_given_have_no_unigram(run, tmp_path):
+    known = discan.LDA.from_components(np.eye(2, 3) + 0.1, random_state=0)
+    known.save(tmp_path / "known.discan")
+    sparse.save_npz(tmp_path / "counts.npz", sparse.csr_array(np.full((2, 3), 4)))
+    out, _ = run("score", tmp_path / "known.discan", tmp_path / "counts.npz", "--json")
+    assert [row["predictor"] for row in json.loads(out)] == ["model"]
 
 
 def test_wrong_model(run, fails, place, tmp_path):

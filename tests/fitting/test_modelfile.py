@@ -12,6 +12,7 @@ import discan
 from discan.data.nouns import Nouns
 from discan.data.storage import FORMAT, write_file
 from discan.errors import ModelFileError, StorageError
+from discan.fitting.modelfile import load_fit
 
 W = np.random.default_rng(0).poisson(0.8, (25, 12))
 CELLS = [
@@ -73,6 +74,19 @@ def test_what_is_known_about_the_documents_survives(tmp_path):
             assert fit.metadata["age"].tolist() == list(range(25))
             assert fit.nouns == about["nouns"]
             assert fit.reading == about["reading"]
+
+
+def test_a_fit_is_loaded_without_its_estimator(fitted, tmp_path):
+    estimator, path = fitted
+    fit, owner = load_fit(path)
+    assert owner == "LDA"
+    corpus = discan.Corpus(W, groups=np.arange(12) % 2)
+    np.testing.assert_array_equal(fit.infer(corpus).scores, estimator.transform(corpus))
+    assert fit.describe() == estimator.fit_.describe()
+    discan.DCAClassifier(2, random_state=0).fit(W, np.arange(25) % 2).save(tmp_path / "c.discan")
+    assert load_fit(tmp_path / "c.discan")[1] == "DCA"
+    with pytest.raises(ModelFileError, match="no such file"):
+        load_fit(tmp_path / "missing")
 
 
 def test_options_of_algorithms_models_and_priors_survive(tmp_path):

@@ -37,6 +37,17 @@ def test_the_estimator_forwards_to_its_fit(model, algorithm):
     )
 
 
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_the_unigram_is_one_component_for_all(model):
+    fit = discan.DCA(3, model=model, groups=GROUPS, max_iter=8, random_state=0).fit(X).fit_
+    overall = fit.component_counts.sum(axis=0) @ fit.components
+    single = discan.DCA.from_components(
+        overall[None], groups=GROUPS, algorithm="map", random_state=0
+    )
+    assert fit.unigram_score(NEW) == pytest.approx(single.score(NEW), rel=1e-12)
+    assert fit.unigram_score(NEW) < fit.score(NEW)
+
+
 def test_a_fit_has_a_short_repr():
     fit = discan.DCA(3, max_iter=3, random_state=0).fit(X).fit_
     assert repr(fit).startswith("<Fit: 3 components of 12 words, dirichlet-multinomial by ")

@@ -15,7 +15,9 @@ from discan.cli.printing import Style, check_writable, emit, write_table
 from discan.cli.reading import model_and_data
 
 if TYPE_CHECKING:
-    from discan.data.corpus import Corpus
+    from discan.data.corpus import Corpus, Layout
+    from discan.engines import Threads
+    from discan.fitting.hidden_groups import Filled
 
 __all__ = ["impute", "predict", "score", "transform"]
 
@@ -37,9 +39,11 @@ def transform(
     [b]Example:[/b] discan transform model/ new.jsonl -o scores.csv
     """
     check_writable(writing.output)
-    estimator, corpus = model_and_data(model, data, reading)
-    values = estimator.component_counts(corpus) if counts else estimator.transform(corpus)
-    columns = ["document", *map(str, estimator.get_feature_names_out())]
+    found, corpus = model_and_data(model, data, reading)
+    with _threads(reading) as engine:
+        posterior = found.fit.infer(corpus, engine)
+    values = posterior.component_counts if counts else posterior.scores
+    columns = ["document", *found.component_names]
     rows = _named_rows(corpus, values)
     write_table(writing.output, writing.style, columns, rows)
     if writing.output is not None:
@@ -67,11 +71,12 @@ def predict(
 
     [b]Example:[/b] discan predict model/ new.csv --group vote
     """
-    estimator, corpus = model_and_data(model, data, reading)
-    known = group in (estimator.fit_.layout.group_names or ())
+    (fit, _), corpus = model_and_data(model, data, reading)
+    known = group in (fit.layout.group_names or ())
     chosen = int(group) if group.isdecimal() and not known else group
-    chances = estimator.predict_group_proba(corpus, chosen)
-    words = list(map(str, estimator.group_words(chosen)))
+    with _threads(reading) as engine:
+        chances = fit.predict_group(corpus, chosen, engine)
+    words = list(map(str, fit.group_words(chosen)))
     if probabilities:
         form = Style.JSON if style.json else Style.CSV
         emit(form, ["document", *words], _named_rows(corpus, chances))
@@ -91,8 +96,10 @@ def impute(model: ModelFile, data: Data, *, reading: NewData, writing: Writing) 
     [b]Example:[/b] discan impute model/ survey.csv -o missing.csv
     """
     check_writable(writing.output)
-    estimator, corpus = model_and_data(model, data, reading)
-    rows = list(_imputed(estimator, corpus))
+    (fit, _), corpus = model_and_data(model, data, reading)
+    with _threads(reading) as engine:
+        filled = fit.fill(corpus, engine=engine)
+    rows = list(_named_cells(filled, fit.layout, corpus))
     log.info("%s counts filled in", f"{len(rows):,}")
     write_table(writing.output, writing.style, ("document", "group", "word", "expected"), rows)
     if writing.output is not None:
@@ -108,8 +115,11 @@ def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) ->
 
     [b]Example:[/b] discan score model/ test.jsonl
     """
-    estimator, corpus = model_and_data(model, data, reading)
-    scores = {"model": estimator.score(corpus), "unigram": _unigram(estimator, corpus)}
+    (fit, _), corpus = model_and_data(model, data, reading)
+    with _threads(reading) as engine:
+        scores = {"model": fit.score(corpus, engine)}
+    if fit.documents is not None:
+        scores["unigram"] = fit.unigram_score(corpus)
     rows = [(name, nats, math.exp(-nats)) for name, nats in scores.items()]
     emit(style.style, ("predictor", "nats per token", "perplexity"), rows)
 
@@ -124,24 +134,16 @@ def _named_rows(corpus: Corpus, values: Any) -> list[list[Any]]:
     return [[name, *map(float, row)] for name, row in zip(names, values, strict=True)]
 
 
-def _imputed(estimator: Any, corpus: Corpus) -> Iterator[tuple[Any, ...]]:
+def _threads(reading: NewData) -> Threads:
+    from discan.engines.threads import Threads, n_threads
+
+    return Threads(n_threads(reading.threads))
+
+
+def _named_cells(filled: Filled, layout: Layout, corpus: Corpus) -> Iterator[tuple[Any, ...]]:
     """Iterate over document, group, word and expected count of the missing data."""
-    filled, layout = estimator.fit_.fill(corpus), estimator.fit_.layout
     documents = _names(corpus.document_names, corpus.n_documents)
     words = _names(layout.word_names, layout.n_words)
     groups = _names(layout.group_names, layout.n_groups)
     for i, j, value in zip(*filled, strict=True):
         yield documents[i], groups[layout.group_of_word[j]], words[j], float(value)
-
-
-def _unigram(estimator: Any, corpus: Corpus) -> float:
-    """Log-likelihood per token of one component for all: the training data's word shares."""
-    from discan.estimators import DCA
-
-    sizes = estimator.component_counts_.sum(axis=0)
-    overall = (sizes / sizes.sum()) @ estimator.components_
-    single = DCA.from_components(
-        overall[None, :], groups=estimator.fit_.layout.group_of_word, algorithm="map", alpha=1.0,
-        random_state=0,
-    )  # fmt: skip
-    return single.score(corpus)

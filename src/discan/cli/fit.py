@@ -16,7 +16,7 @@ import typer
 
 from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
-from discan.cli.reading import describe_model, read_data
+from discan.cli.reading import Model, read_data
 from discan.errors import InputError
 from discan.registry import entries
 
@@ -242,7 +242,8 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
     reason = estimator.stop_reason_
     if style is not Style.TABLE:
         objective = estimator.trace_.last("objective")
-        record = {"file": str(target), **describe_model(estimator), "objective": objective}
+        found = Model(estimator.fit_, type(estimator).__name__)
+        record = {"file": str(target), **found.describe(), "objective": objective}
         emit_record(style, {**record, "seconds": round(seconds, 3)})
         sys.stdout.flush()
     log.info("%d cycles in %.1f s: %s", estimator.n_iter_, seconds, reason)

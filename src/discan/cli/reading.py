@@ -16,13 +16,30 @@ from discan.errors import InputError
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus, Layout
+    from discan.fitting.result import Fit
     from discan.readers import Option, Source
 
 __all__ = [
-    "Found", "describe_model", "find_data", "load_dca", "model_and_data", "read_data", "read_found",
+    "Found", "Model", "find_data", "load_model", "model_and_data", "read_data", "read_found",
 ]  # fmt: skip
 
 log = logging.getLogger("discan")
+
+
+class Model(NamedTuple):
+    """The fit of a model file, and the class of the estimator that wrote it."""
+
+    fit: Fit
+    owner: str
+
+    @property
+    def component_names(self) -> list[str]:
+        """Names of the components, (K,), as scikit-learn has them."""
+        return [f"{self.owner.lower()}{k}" for k in range(self.fit.n_components)]
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the model in a few properties."""
+        return {"holds": "a model", "class": self.owner, **self.fit.describe()}
 
 
 class Found(NamedTuple):
@@ -70,27 +87,23 @@ def read_data(data: str, reading: Reading, layout: Layout | None = None) -> Corp
     return corpus
 
 
-def model_and_data(model: Path, data: str, reading: NewData) -> tuple[Any, Corpus]:
+def model_and_data(model: Path, data: str, reading: NewData) -> tuple[Model, Corpus]:
     """Load a model, and data arranged in the model's columns."""
     from discan.data.align import align
 
-    estimator = load_dca(model)
-    estimator.set_params(n_jobs=reading.threads, groups=None)
-    layout = estimator.fit_.layout
-    return estimator, align(read_data(data, reading, layout), layout, reading.max_unseen)
+    found = load_model(model)
+    layout = found.fit.layout
+    return found, align(read_data(data, reading, layout), layout, reading.max_unseen)
 
 
-def load_dca(model: Path) -> Any:
-    """Load a model; of an estimator that wraps a DCA, such as a classifier, take the DCA."""
-    from discan.estimators import load
+def load_model(path: Path) -> Model:
+    """Load a model without its estimator: importing scikit-learn would take longer than the rest.
 
-    estimator = load(model)
-    return getattr(estimator, "dca_", estimator)
+    Of an estimator that wraps a DCA, such as a classifier, this is the DCA.
+    """
+    from discan.fitting.modelfile import load_fit
 
-
-def describe_model(estimator: Any) -> dict[str, Any]:
-    """Describe a fitted estimator in a few properties."""
-    return {"holds": "a model", "class": type(estimator).__name__, **estimator.fit_.describe()}
+    return Model(*load_fit(path))
 
 
 def _as_fitted(found: Found, reading: Reading, layout: Layout | None) -> dict[str, Any]:

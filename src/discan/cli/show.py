@@ -14,7 +14,7 @@ import typer
 from discan.cli.options import DATASET, Listing, ModelFile, Printing, Quiet, TextReading, one_of
 from discan.cli.options import printing as printed
 from discan.cli.printing import check_writable, emit, emit_record, listing, terminal_width, to_json
-from discan.cli.reading import describe_model, find_data, load_dca, read_found
+from discan.cli.reading import find_data, load_model, read_found
 from discan.errors import InputError, StorageError
 
 __all__ = ["FIGURES", "Figure", "info", "plot", "show"]
@@ -58,15 +58,15 @@ def show(
 
     [b]Example:[/b] discan show model/ --words 12
     """
-    estimator = load_dca(model)
-    found = estimator.fit_.summary(words, documents, estimator.get_feature_names_out())
+    loaded = load_model(model)
+    found = loaded.fit.summary(words, documents, loaded.component_names)
     if style.json:
         sys.stdout.write(to_json([component.as_dict() for component in found]))
     elif style.csv:
         columns = ("component", "size", "list", "rank", "name", "value")
         emit(style.style, columns, (row for component in found for row in _rows(component)))
     else:
-        grouped = estimator.fit_.layout.n_groups > 1
+        grouped = loaded.fit.layout.n_groups > 1
         sys.stdout.write("\n".join(_paragraph(component, grouped) for component in found))
 
 
@@ -134,7 +134,7 @@ def info(
     elif (folder / "settings.discan").is_file() and not file.is_file():
         record = _describe_run(folder)
     else:
-        record = describe_model(load_dca(file)) if _is_model(file) else None
+        record = load_model(file).describe() if _is_model(file) else None
     if record is None:
         found = find_data(path, reading)
         record = {"format": found.format} if found.format else {}

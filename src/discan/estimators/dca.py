@@ -365,8 +365,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         corpus = self._corpus(X)
         with self._threads() as engine:
-            total, tokens = self.fit_.completion(corpus, engine).sum(axis=1)
-        return float(total / tokens)
+            return self.fit_.score(corpus, engine)
 
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of documents with these scores (I, K), at exposure 1: (I, J).

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import TransformerMixin
-from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from discan.data.corpus import Corpus
@@ -65,7 +64,7 @@ n_jobs, random_state, callback, progress
         self.dca_ = self.make_dca(groups=None).fit(corpus)
         self.n_iter_ = self.dca_.n_iter_
         tables = self._tables(corpus, self.dca_.component_counts_)
-        self._weightings = [TfidfTransformer().fit(table) for table in tables]
+        self._weightings = [_weighting().fit(table) for table in tables]
         self.idf_ = np.concatenate([weighting.idf_ for weighting in self._weightings])
         return self
 
@@ -100,7 +99,7 @@ n_jobs, random_state, callback, progress
         parts = np.split(self.idf_, [self.n_features_in_] if self.words else [])
         self._weightings = []
         for idf in parts:
-            weighting = TfidfTransformer()
+            weighting = _weighting()
             weighting.idf_ = idf
             self._weightings.append(weighting)
 
@@ -109,6 +108,13 @@ n_jobs, random_state, callback, progress
         kept = np.where(component_counts < self.threshold, 0.0, component_counts)
         words = [corpus.to_csr().astype(np.float64)] if self.words else []
         return [*words, sparse.csr_array(kept)]
+
+
+def _weighting() -> Any:
+    """Return scikit-learn's weighting by tf-idf, which is loaded only here: it takes a while."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return TfidfTransformer()
 
 
 def _with_short_indices(table: Any) -> Any:

@@ -15,7 +15,7 @@ from discan.estimators.classifier import DCAClassifier
 from discan.estimators.dca import DCA
 from discan.estimators.features import DCAFeatures
 from discan.fitting.checkpoint import RunFolder
-from discan.fitting.modelfile import decode_settings, model_path, read_fit
+from discan.fitting.modelfile import decode_settings, faults_of, model_path, read_fit
 from discan.typing import Array
 
 __all__ = ["load", "resume"]
@@ -26,14 +26,8 @@ _META = {cls.__name__: cls for cls in (DCAClassifier, DCAFeatures)}
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read an estimator from a file or from the folder that holds it."""
-    try:
+    with faults_of(model_path(path)):
         return _load(path)
-    except ModelFileError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ModelFileError(
-            f"{model_path(path)}: the header does not fit the arrays ({error!r})"
-        ) from None
 
 
 def resume(folder: str | os.PathLike[str], **overrides: Any) -> Any:

@@ -23,7 +23,7 @@ from discan.models.base import proportions
 from discan.typing import Array
 from discan.validation import one_of
 
-__all__ = ["completion", "infer", "log_likelihood"]
+__all__ = ["completion", "infer", "log_likelihood", "unigram_completion"]
 
 CHIB_WORK = 1_000_000  # token x component updates per document
 ENUMERATED = 2**14  # states of a document that is summed exactly
@@ -106,13 +106,25 @@ def completion(
     word's group.
     """
     observed, scored = _halves(corpus, params.model.normalised)
+    return _predicted(
+        proportions(infer(algorithm, params, observed, engine, seed).scores), loadings, scored
+    )
+
+
+def unigram_completion(overall: Array, corpus: Corpus, normalised: bool) -> Array:
+    """Score the same half of the tokens by one distribution (J,) for all documents, (2, I)."""
+    _, scored = _halves(corpus, normalised)
+    return _predicted(np.ones((corpus.n_documents, 1)), overall[:, None], scored)
+
+
+def _predicted(m: Array, loadings: Array, scored: Corpus) -> Array:
+    """Log-likelihood of the tokens to score and their number, (2, I), by proportions (I, K)."""
     if scored.n_tokens == 0:
         raise InputError("no tokens to score: the documents are empty")
-    m = proportions(infer(algorithm, params, observed, engine, seed).scores)
-    sizes = corpus.layout.group_sizes[corpus.layout.group_of_word]
-    documents = np.repeat(np.arange(corpus.n_documents), np.diff(scored.indptr))
+    sizes = scored.layout.group_sizes[scored.layout.group_of_word]
+    documents = np.repeat(np.arange(scored.n_documents), np.diff(scored.indptr))
     logs = np.empty(scored.n_entries)
-    step = max(1, AT_ONCE // params.n_components)
+    step = max(1, AT_ONCE // m.shape[1])
     for start in range(0, scored.n_entries, step):
         entries = slice(start, start + step)
         rows, words = documents[entries], scored.words[entries]
@@ -121,7 +133,7 @@ def completion(
         logs[entries] = scored.counts[entries] * np.log(chance)
     return np.array(
         [
-            np.bincount(documents, weights=weights, minlength=corpus.n_documents)
+            np.bincount(documents, weights=weights, minlength=scored.n_documents)
             for weights in (logs, scored.counts)
         ]
     )

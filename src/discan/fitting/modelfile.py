@@ -6,9 +6,10 @@ A model file holds a ``Fit`` and what its owner, an estimator, adds: its class a
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.data.metadata import decode_about, encode_about
 from discan.data.storage import read_file, write_file
+from discan.errors import ModelFileError
 from discan.fitting.posterior import KnownDocuments, SavedLoadings
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
@@ -26,7 +28,10 @@ from discan.models import MODELS, LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
 
-__all__ = ["decode_settings", "encode", "encode_settings", "model_path", "read_fit", "write_fit"]
+__all__ = [
+    "decode_settings", "encode", "encode_settings", "faults_of", "load_fit", "model_path",
+    "read_fit", "write_fit",
+]  # fmt: skip
 
 # Settings that belong to a process, not to a model.
 _LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every")
@@ -72,6 +77,27 @@ def write_fit(
         },
     }
     write_file(model_path(path), "model", header, arrays)
+
+
+def load_fit(path: str | os.PathLike[str]) -> tuple[Fit, str]:
+    """Read a fit without its owner, of which only the name of the class is returned.
+
+    For whoever does without an estimator: this loads no scikit-learn.
+    """
+    with faults_of(model_path(path)):
+        fit, header, _ = read_fit(path)
+        return fit, str(header["class"])
+
+
+@contextlib.contextmanager
+def faults_of(file: Path) -> Iterator[None]:
+    """Say that a file is damaged, whatever error its content leads to."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ModelFileError(f"{file}: the header does not fit the arrays ({error!r})") from None
 
 
 def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[str, Array]]:

@@ -18,7 +18,7 @@ from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting import hidden_groups
 from discan.fitting.hidden_groups import Filled
-from discan.fitting.infer import completion, infer, log_likelihood
+from discan.fitting.infer import completion, infer, log_likelihood, unigram_completion
 from discan.fitting.posterior import Documents, Draws, Loadings
 from discan.fitting.summary import Component, summarise
 from discan.fitting.trace import Trace
@@ -180,6 +180,19 @@ class Fit:
             self.algorithm, self.inference, self.mean_loadings, corpus, engine or Threads(1),
             self._seed,
         )  # fmt: skip
+
+    def score(self, corpus: Corpus, engine: Engine | None = None) -> float:
+        """Held-out log-likelihood per token by document completion, in nats."""
+        total, tokens = self.completion(corpus, engine).sum(axis=1)
+        return float(total / tokens)
+
+    def unigram_score(self, corpus: Corpus) -> float:
+        """Score of the training data's word shares, the same for every document, in nats."""
+        sizes = self.component_counts.sum(axis=0)
+        overall = (sizes / sizes.sum()) @ self.components
+        found = unigram_completion(overall, corpus, self.params.model.normalised)
+        total, tokens = found.sum(axis=1)
+        return float(total / tokens)
 
     # ---- hidden groups ----
 

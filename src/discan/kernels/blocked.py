@@ -231,8 +231,9 @@ def _put(s, state, slots, late, rest_sums):
 def _redraw(listed, s, state, n_moved, given):
     """Redraw the next token of a slot; return the new values of ``_take`` and the number of moves.
 
-    Indices are unsigned: a signed index is tested for being negative at every use, which takes a
-    tenth of the time.
+    ``listed`` is None to read rows, and not False, because Numba leaves out code behind a test for
+    None. Indices are unsigned: a signed index is tested for being negative at every use, which
+    takes a tenth of the time.
     """
     (
         token_words, at, assignments, group_of_word, gamma, shapes, scales, empties, inverse,
@@ -255,7 +256,7 @@ def _redraw(listed, s, state, n_moved, given):
     after = _one_less(
         before, shapes[of_level + old], scales[of_level + old], empties[of_level + old]
     )
-    if listed:
+    if listed is not None:
         first, to_come = np.uint64(list_first[j]), np.uint64(list_first[ahead])
         prefetch(list_components, to_come)
         prefetch(list_fractions, to_come)
@@ -295,7 +296,7 @@ def _redraw(listed, s, state, n_moved, given):
     joined = _one_more(
         alone, shapes[of_level + new], scales[of_level + new], empties[of_level + new]
     )
-    if listed:
+    if listed is not None:
         rest_sum += np.float64((after - before) * inverse[of_group + old])
         rest_sum += np.float64((joined - alone) * inverse[of_group + new])
     # stored without a branch; the next move overwrites it if this is not a move
@@ -442,7 +443,10 @@ def index_words(
     lists of touched words are made again, but new norms change all fractions.
     """
     n_components = totals.shape[1]
-    inverse = (1.0 / (gamma_totals.reshape(-1, 1) + totals)).astype(np.float32).reshape(-1)
+    inverse = np.empty(totals.size, dtype=np.float32)
+    for g in range(totals.shape[0]):
+        for k in range(n_components):
+            inverse[g * n_components + k] = 1.0 / (gamma_totals[g] + totals[g, k])
     for j in range(first, last):
         start = list_first[j]
         if touched[j]:
@@ -505,4 +509,4 @@ def move_totals(moved_words, moved_from, moved_to, group_of_word, totals):
         totals[g, moved_to[m]] += 1
 
 
-by_rows, by_lists = _sweep(listed=False), _sweep(listed=True)
+by_rows, by_lists = _sweep(listed=None), _sweep(listed=True)

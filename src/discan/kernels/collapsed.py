@@ -33,7 +33,10 @@ def sweep(
     document_weight = np.empty(n_components)
     weights = np.empty(n_components)
     ends = np.empty(n_chunks)
-    inverse = 1.0 / (gamma_totals.reshape(-1, 1) + totals)
+    inverse = np.empty(totals.shape)
+    for g in range(totals.shape[0]):
+        for k in range(n_components):
+            inverse[g, k] = 1.0 / (gamma_totals[g] + totals[g, k])
     stream = np.empty(2, dtype=np.uint64)
     token = 0
     for i in range(indptr.shape[0] - 1):

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compile kernels without the GIL, and cache them on disk where that is possible."""
+"""Kernels and their parts: functions that are compiled when they are first needed.
+
+Numba is imported then, too: what calls no kernel, such as showing a model, does without it.
+"""
 
 from __future__ import annotations
 
-import logging
+import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba.core import event
-from numba.core.registry import CPUDispatcher
-
-__all__ = ["REORDER", "kernel", "part"]
+__all__ = ["REORDER", "Kernel", "Part", "intrinsic", "kernel", "part"]
 
 # Sums inside one call may be re-associated for SIMD. The build fixes their order, so the same build
 # gives the same bits. NaN and infinity keep their meaning. A function that kernels call must be
@@ -19,70 +19,101 @@ __all__ = ["REORDER", "kernel", "part"]
 # in different orders, and which one runs depends on what was compiled and what was loaded.
 REORDER = {"reassoc", "contract", "nsz"}
 
-
-class Remark(event.Listener):
-    """Tells the user why the first call takes long: a kernel is compiled rather than loaded."""
-
-    def __init__(self) -> None:
-        self.said = False
-
-    def on_start(self, event: Any) -> None:
-        """Log one warning per process, and only about kernels of this package."""
-        dispatcher = event.data["dispatcher"]
-        if self.said or not str(dispatcher.py_func.__module__).startswith("discan."):
-            return
-        self.said = True
-        when = "the first time only"
-        if dispatcher.stats.cache_path is None:
-            when = "every time, unless NUMBA_CACHE_DIR names a folder that can be written"
-        logging.getLogger("discan").warning(
-            "discan compiles its kernels: about 10 seconds, %s", when
-        )
-
-    def on_end(self, event: Any) -> None:
-        """Do nothing."""
+_ONE_AT_A_TIME = threading.RLock()
 
 
-event.register("numba:compile", Remark())
-
-
-def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """Compile a function without the GIL, and cache it on disk unless no folder is writable."""
     # all options are explicit: a kernel would inherit the others from its first caller
     options = {
         "nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True,
         **options,
     }  # fmt: skip
-
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        try:
-            return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # neither the package folder nor a cache folder can be written
-            return numba.njit(**options)(function)
-
-    return compiled
+    return lambda function: Kernel(function, options)
 
 
-def part(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def part(**options: Any) -> Callable[[Callable[..., Any]], Part]:
     """Compile a function that only kernels call, and that allocates no arrays.
 
-    The function is inlined. It cannot be called from Python: compiling that entry would take as
+    The function is inlined, unless ``forceinline=False``. It cannot be called from Python: compiling that entry would take as
     long as compiling a small function. It does not count references to its arrays: for a dozen
     arrays that would take a tenth of the time of a draw. All parts have the same options, because
     what they use of NumPy is compiled again for every set of options.
     """
-
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        found = kernel(forceinline=True, no_cpython_wrapper=True, _nrt=False, **options)(function)
-        found.__class__ = Part  # type: ignore[assignment]
-        return found
-
-    return compiled
+    options = {"forceinline": True, "no_cpython_wrapper": True, "_nrt": False, **options}
+    return lambda function: Part(function, kernel(**options)(function).targetoptions)
 
 
-class Part(CPUDispatcher):
+def intrinsic(function: Callable[..., Any]) -> Intrinsic:
+    """Make a part of kernels that is written in LLVM's instructions.
+
+    ``function(types, *arguments)`` gets Numba's types and the types of the arguments. It returns
+    the signature and the function that generates the instructions (see ``numba.extending``).
+    """
+    return Intrinsic(function)
+
+
+class _Compiled:
+    """A function that Numba sees as what ``make`` makes of it, once it is needed."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._compiled: Any = None
+
+    @property
+    def compiled(self) -> Any:
+        """What Numba made of the function."""
+        if self._compiled is None:
+            with _ONE_AT_A_TIME:
+                if self._compiled is None:  # no other thread made it meanwhile
+                    self._compiled = self.make()
+        return self._compiled
+
+    def make(self) -> Any:
+        """Hand the function to Numba."""
+        raise NotImplementedError
+
+
+class Kernel(_Compiled):
+    """A compiled function; the names of its attributes are those that Numba looks for."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function)
+        self.targetoptions = options
+
+    def make(self) -> Any:
+        """Make a dispatcher, which compiles the function for the types of each call."""
+        from .dispatchers import dispatcher
+
+        return dispatcher(self.py_func, self.targetoptions)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return self.compiled(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.compiled._numba_type_
+
+
+class Part(Kernel):
     """A compiled function that would crash if it were called from Python."""
 
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         """Refuse."""
         raise TypeError(f"{self.py_func.__name__} is a part of kernels; only kernels can call it")
+
+
+class Intrinsic(_Compiled):
+    """A part of kernels in LLVM's instructions."""
+
+    def make(self) -> Any:
+        """Register the function with Numba."""
+        from .dispatchers import registered
+
+        return registered(self.py_func)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.compiled

@@ -18,7 +18,6 @@ _RARE = 1e-4  # for smaller c the series of 1 - exp(-c) is more exact
 KEPT = 0.3  # a long step leaves at least this fraction of the counts that a plain step gives
 
 
-@kernel(fastmath=REORDER)
 def expect_others(
     indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
     inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
@@ -39,9 +38,21 @@ def expect_others(
     ``out_objective`` gets sum_j w_j log p(j | the other tokens) of each document. If ``collect``,
     the last inner step adds w_j R_jk to ``out_loading_counts``.
     """
+    split_counts(
+        indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
+        inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
+        collect, work_rows(6, loadings.shape[1], loadings.dtype),
+    )  # fmt: skip
+
+
+@kernel(fastmath=REORDER)
+def split_counts(
+    indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
+    inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
+    collect, rows,
+):  # fmt: skip
     n_components = loadings.shape[1]
     real = loadings.dtype.type
-    rows = work_rows(6, n_components, loadings.dtype)
     scores, scale, empty = rows[1], rows[2], rows[3]
     weights, added, prior = rows[4], rows[5], rows[6]
     last_entry = indptr[-1]
@@ -54,7 +65,8 @@ def expect_others(
         steps_left = n_inner
         while steps_left > 0:
             last = steps_left == 1
-            added[:n_components] = 0.0
+            for k in range(n_components):
+                added[k] = 0.0
             for k in range(n_components):
                 scores[k] = score_shape[i, k] * scale[k]
             log_fit = 0.0

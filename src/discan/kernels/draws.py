@@ -29,7 +29,7 @@ _ONE_BITS = np.uint64(1023 << 52)
 _FRACTION_BITS = np.uint64(2**52 - 1)
 
 
-@part()
+@part(forceinline=False)  # long, and kernels call it in several places
 def log_gamma_draw(stream, shape):
     """Draw the logarithm of a Gamma(shape, 1) variable."""
     if shape < 1.0:

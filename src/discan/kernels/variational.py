@@ -24,7 +24,6 @@ _AHEAD = 4  # entries between the current one and the one whose rows are prefetc
 _ALMOST_ONE = 1.0 - 1e-15
 
 
-@kernel(fastmath=REORDER)
 def expect(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
     out_score_sums, out_objective, geometric_mean, power, n_inner, tolerance, collect,
@@ -42,81 +41,103 @@ def expect(
     the expected counts w_j R_jk divided by the loadings (``weights``); the caller multiplies each
     lane's sums by the loadings. The arithmetic is in the precision of ``weights``.
     """
-    n_components = weights.shape[1]
-    rows = work_rows(2, n_components, weights.dtype)
-    scores, added = rows[1, :n_components], rows[2, :n_components]
-    real = weights.dtype.type
-    last_entry = indptr[-1]
-    for i in range(indptr.shape[0] - 1):
-        level = levels[i]
-        steps_left = n_inner
-        while steps_left > 0:
-            last = steps_left == 1
-            fill(added, 0.0)
-            if geometric_mean:
-                for k in range(n_components):
-                    scores[k] = max(exp_digamma(score_shape[i, k]) / rate[level, k], _FLOOR)
-            else:
-                for k in range(n_components):
-                    scores[k] = score_shape[i, k] / rate[level, k]
-            prior_term = 0.0
-            if last and not geometric_mean:
-                prior_term = _weighted_logs(shape, level, scores)
-            if power != 1.0:
-                for k in range(n_components):
-                    scores[k] = scores[k] ** power
-            log_fit = 0.0
-            product = 1.0  # of the norms of single tokens: one logarithm for many
-            for t in range(indptr[i], indptr[i + 1]):
-                j = words[t]
-                ahead = t + _AHEAD
-                if ahead < last_entry:
-                    if steps_left == n_inner:  # later steps find the rows in the cache
-                        prefetch_row(weights, words[ahead])
-                    if last and collect:
-                        prefetch_row(out_score_sums, words[ahead])
-                norm = real(0.0)
-                for k in range(n_components):
-                    norm += weights[j, k] * scores[k]
-                if norm <= 0.0:  # the word is impossible under every component
-                    log_fit = -np.inf
-                    continue
-                ratio = real(counts[t]) / norm
-                if last:
-                    if counts[t] == 1 and _TAME < norm < 1.0 / _TAME:
-                        product *= norm
-                        if not _TAME < product < 1.0 / _TAME:
-                            log_fit += math.log(product)
-                            product = 1.0
-                    else:
-                        log_fit += counts[t] * math.log(norm)
-                if last and collect:
+    rows = work_rows(2, weights.shape[1], weights.dtype)
+    step = expect_by_geometric_mean if geometric_mean else expect_by_mean
+    step(
+        indptr, words, counts, levels, shape, rate, weights, score_shape, out_score_sums,
+        out_objective, power, n_inner, tolerance, collect, rows,
+    )  # fmt: skip
+
+
+def _expect(geometric_mean):
+    """Compile one of two kernels, by the mean or the geometric mean, without code of the other."""
+
+    @kernel(fastmath=REORDER)
+    def expect(
+        indptr, words, counts, levels, shape, rate, weights, score_shape, out_score_sums,
+        out_objective, power, n_inner, tolerance, collect, rows,
+    ):  # fmt: skip
+        n_components = weights.shape[1]
+        scores, added = rows[1, :n_components], rows[2, :n_components]
+        real = weights.dtype.type
+        last_entry = indptr[-1]
+        for i in range(indptr.shape[0] - 1):
+            level = levels[i]
+            steps_left = n_inner
+            while steps_left > 0:
+                last = steps_left == 1
+                fill(added, 0.0)
+                if geometric_mean:
                     for k in range(n_components):
-                        added[k] += ratio * weights[j, k]
-                        out_score_sums[j, k] += ratio * scores[k]
+                        scores[k] = max(exp_digamma(score_shape[i, k]) / rate[level, k], _FLOOR)
                 else:
                     for k in range(n_components):
-                        added[k] += ratio * weights[j, k]
-            if last:
-                log_fit += math.log(product)
-            change = 0.0
-            total = 0.0
-            for k in range(n_components):
-                added[k] = added[k] * scores[k]
-                a = shape[level, k] + added[k]
-                change += abs(a - score_shape[i, k])
-                total += a
-            if last and geometric_mean:
+                        scores[k] = score_shape[i, k] / rate[level, k]
+                prior_term = 0.0
+                if last and not geometric_mean:
+                    prior_term = _weighted_logs(shape, level, scores)
+                if power != 1.0:
+                    for k in range(n_components):
+                        scores[k] = scores[k] ** power
+                log_fit = 0.0
+                product = 1.0  # of the norms of single tokens: one logarithm for many
+                for t in range(indptr[i], indptr[i + 1]):
+                    j = words[t]
+                    ahead = t + _AHEAD
+                    if ahead < last_entry:
+                        if steps_left == n_inner:  # later steps find the rows in the cache
+                            prefetch_row(weights, words[ahead])
+                        if last and collect:
+                            prefetch_row(out_score_sums, words[ahead])
+                    norm = real(0.0)
+                    for k in range(n_components):
+                        norm += weights[j, k] * scores[k]
+                    if norm <= 0.0:  # the word is impossible under every component
+                        log_fit = -np.inf
+                        continue
+                    ratio = real(counts[t]) / norm
+                    if last:
+                        if counts[t] == 1 and _TAME < norm < 1.0 / _TAME:
+                            product *= norm
+                            if not _TAME < product < 1.0 / _TAME:
+                                log_fit += math.log(product)
+                                product = 1.0
+                        else:
+                            log_fit += counts[t] * math.log(norm)
+                    if last and collect:
+                        for k in range(n_components):
+                            added[k] += ratio * weights[j, k]
+                            out_score_sums[j, k] += ratio * scores[k]
+                    else:
+                        for k in range(n_components):
+                            added[k] += ratio * weights[j, k]
+                if last:
+                    log_fit += math.log(product)
+                change = 0.0
+                total = 0.0
                 for k in range(n_components):
+                    added[k] = added[k] * scores[k]
                     a = shape[level, k] + added[k]
-                    prior_term += log_gamma(a) - a * log(rate[level, k]) - added[k] * log(scores[k])
-            for k in range(n_components):
-                score_shape[i, k] = shape[level, k] + added[k]
-            if last:
-                out_objective[i] = log_fit / power + prior_term
-            steps_left -= 1
-            if steps_left > 1 and change <= tolerance * total:
-                steps_left = 1  # one more step records the answer
+                    change += abs(a - score_shape[i, k])
+                    total += a
+                if last and geometric_mean:
+                    for k in range(n_components):
+                        a = shape[level, k] + added[k]
+                        prior_term += (
+                            log_gamma(a) - a * log(rate[level, k]) - added[k] * log(scores[k])
+                        )
+                for k in range(n_components):
+                    score_shape[i, k] = shape[level, k] + added[k]
+                if last:
+                    out_objective[i] = log_fit / power + prior_term
+                steps_left -= 1
+                if steps_left > 1 and change <= tolerance * total:
+                    steps_left = 1  # one more step records the answer
+
+    return expect
+
+
+expect_by_mean, expect_by_geometric_mean = _expect(False), _expect(True)
 
 
 @part()

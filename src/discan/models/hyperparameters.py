@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
 from discan.errors import InputError, shown
@@ -181,6 +180,8 @@ def symmetric_dirichlet(sum_of_logs: float, group_sizes: Array, n_draws: int) ->
         gamma = np.exp(log_gamma)
         terms = group_sizes * (digamma(group_sizes * gamma) - digamma(gamma))
         return float(n_draws * terms.sum() + sum_of_logs)
+
+    from scipy.optimize import brentq  # slow to import, and needed for this alone
 
     low, high = np.log(_SMALLEST), np.log(_LARGEST)
     if slope(low) <= 0.0:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from discan.errors import InputError, LimitError
+from discan.readers.stop_words import english_stop_words
 
 __all__ = [
     "LONGEST_WORD",
@@ -216,9 +217,7 @@ def _read_stop_words(given: Words) -> frozenset[str]:
     if given is None or (isinstance(given, str) and given == "none"):
         return frozenset()
     if isinstance(given, str) and given == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
+        return english_stop_words()
     words = word_list(given, "stop_words", "'english', 'none'")
     return frozenset(part.lower() for word in words for part in word.split())
 

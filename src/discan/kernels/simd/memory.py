@@ -10,10 +10,8 @@ import math
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-from ..compile import kernel, part
+from ..compile import intrinsic, kernel, part
 
 __all__ = [
     "aligned", "copy", "copy_tail", "fill", "prefetch", "prefetch_row", "prefetch_row_behind",
@@ -31,7 +29,7 @@ def _fetching(level):
     """Make a function that fetches into the first cache (level 3) or the second (level 2)."""
 
     @intrinsic
-    def fetch(context, array, offset):
+    def fetch(types, array, offset):
         """Fetch the cache line of element ``offset`` of a C-contiguous array's flat elements."""
 
         def generate(context, builder, signature, arguments):
@@ -69,7 +67,6 @@ def prefetch_row_behind(matrix, row):
         _prefetch_behind(matrix, row * width + column)
 
 
-@kernel()
 def work_rows(n, width, dtype):
     """Allocate n + 2 rows of at least ``width``; the first and the last must not be used.
 

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-from ..compile import part
+from ..compile import intrinsic, part
 from .llvm import LONG, data, load
 
 __all__ = ["AT_A_TIME", "list_nonzeros", "lowest_bit", "nonzero_bits"]
@@ -39,7 +37,7 @@ def list_nonzeros(row, first, out_places):
 
 
 @intrinsic
-def nonzero_bits(context, counts, start):
+def nonzero_bits(types, counts, start):
     """Set the bits of those of 64 counts from the flat element ``start`` on that are not 0.
 
     Same as twins.simd.nonzeros.nonzero_bits. The first count has the lowest bit.
@@ -56,7 +54,7 @@ def nonzero_bits(context, counts, start):
 
 
 @intrinsic
-def lowest_bit(context, bits):
+def lowest_bit(types, bits):
     """Place of the lowest bit of a uint64 that is set. Same as twins.simd.nonzeros.lowest_bit."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -11,9 +11,8 @@ to the size that the machine has, with the same results.
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
+from ..compile import intrinsic
 from .llvm import INT, LONG, add_lanes_before, data, element, load, loop, store
 
 __all__ = ["LANES", "count_at", "draw_component", "draw_listed", "high_start"]
@@ -22,13 +21,12 @@ LANES = 16
 
 _FLOAT = ir.FloatType()
 _FLOATS, _INTS = ir.VectorType(_FLOAT, LANES), ir.VectorType(INT, LANES)
-_PAIR, _REAL_PAIR = types.UniTuple(types.int64, 2), types.UniTuple(types.float32, 2)
 _ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)
 
 
 @intrinsic
 def draw_component(
-    context, slot, weights, factors, first_factor, counts, offset, highs, high_offset, tail,
+    types, slot, weights, factors, first_factor, counts, offset, highs, high_offset, tail,
     tail_start, prior, n_steps, old, own, at, late, late_weights, ends,
 ):  # fmt: skip
     """Draw k with probability proportional to weights[k] factors[k] (counts[offset + k] + prior).
@@ -114,13 +112,13 @@ def draw_component(
     long, real = types.int64, types.float32
     signature = long(
         long, weights, factors, long, counts, long, highs, long, tail, long, real, long, long, real,
-        real, _PAIR, _REAL_PAIR, ends,
+        real, types.UniTuple(long, 2), types.UniTuple(real, 2), ends,
     )  # fmt: skip
     return signature, generate
 
 
 @intrinsic
-def high_start(context, high_first, word):
+def high_start(types, high_first, word):
     """Return where the high parts of a word's counts begin; 0 if no count has any."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -133,7 +131,7 @@ def high_start(context, high_first, word):
 
 
 @intrinsic
-def count_at(context, counts, offset, highs, high_offset):
+def count_at(types, counts, offset, highs, high_offset):
     """Read one count as ``draw_component`` does."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -149,7 +147,7 @@ def count_at(context, counts, offset, highs, high_offset):
 
 @intrinsic
 def draw_listed(
-    context, slot, weights, components, fractions, offset, n_steps, old, own, norm, prior, rest, at,
+    types, slot, weights, components, fractions, offset, n_steps, old, own, norm, prior, rest, at,
     late, late_weights, ends,
 ):  # fmt: skip
     """Draw a place in a list with probability proportional to weights[component] fraction.
@@ -225,8 +223,8 @@ def draw_listed(
 
     long, real = types.int64, types.float32
     signature = types.Tuple((long, real))(
-        long, weights, components, fractions, long, long, long, real, real, real, real, real, _PAIR,
-        _REAL_PAIR, ends,
+        long, weights, components, fractions, long, long, long, real, real, real, real, real,
+        types.UniTuple(long, 2), types.UniTuple(real, 2), ends,
     )  # fmt: skip
     return signature, generate
 

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-from ..compile import part
+from ..compile import intrinsic, part
 from .llvm import INT, LONG, add_lanes_before, load, loop, store
 
 __all__ = [
@@ -28,7 +26,7 @@ _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
 
 @intrinsic
-def sum_weights(context, loadings, row, tail, tail_start, scores, ends, through):
+def sum_weights(types, loadings, row, tail, tail_start, scores, ends, through):
     """Sum the weights loadings[row, k] scores[k] by lanes; return the sum of all.
 
     Parameters

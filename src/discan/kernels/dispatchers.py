@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hand functions to Numba: this module imports it, and is itself imported by the first kernel."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import event, types
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+
+__all__ = ["Pause", "Remark", "dispatcher", "registered"]
+
+
+def dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return a dispatcher that keeps what it compiles on disk, unless no folder is writable."""
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # neither the package folder nor a cache folder can be written
+        return numba.njit(**options)(function)
+
+
+def registered(function: Callable[..., Any]) -> Any:
+    """Register ``function(types, *arguments)`` as an intrinsic; return its type."""
+
+    @functools.wraps(function)
+    def define(context: Any, *arguments: Any) -> Any:
+        return function(types, *arguments)
+
+    made = intrinsic(define)
+    cpu_target.typing_context.refresh()
+    return cpu_target.typing_context.resolve_value_type(made)
+
+
+def _is_ours(event: Any) -> bool:
+    """Whether a kernel of this package is compiled; Numba compiles functions of its own, too."""
+    return str(event.data["dispatcher"].py_func.__module__).startswith("discan.")
+
+
+class Pause(event.Listener):
+    """Pauses the garbage collector while one of our kernels is compiled.
+
+    Compiling makes hundreds of thousands of objects, most of which stay: looking through them for
+    garbage again and again takes a tenth of the time. Numba compiles in one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0  # a kernel's parts are compiled inside it
+        self.paused = False
+
+    def on_start(self, event: Any) -> None:
+        """Pause, unless the collector is off already."""
+        self.depth += 1
+        if self.depth == 1 and _is_ours(event) and gc.isenabled():
+            self.paused = True
+            gc.disable()
+
+    def on_end(self, event: Any) -> None:
+        """Go on."""
+        self.depth -= 1
+        if self.depth == 0 and self.paused:
+            self.paused = False
+            gc.enable()
+
+
+class Remark(event.Listener):
+    """Tells the user why the first call takes long: a kernel is compiled rather than loaded."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        """Log one warning per process, and only about kernels of this package."""
+        if self.said or not _is_ours(event):
+            return
+        self.said = True
+        dispatcher = event.data["dispatcher"]
+        when = "the first time only"
+        if dispatcher.stats.cache_path is None:
+            when = "every time, unless NUMBA_CACHE_DIR names a folder that can be written"
+        logging.getLogger("discan").warning(
+            "discan compiles its kernels: about 10 seconds, %s", when
+        )
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+for listener in (Remark(), Pause()):
+    event.register("numba:compile", listener)
