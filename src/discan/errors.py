@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 __all__ = [
+    "Argument",
     "DiscanError",
     "InputError",
     "LimitError",
@@ -35,6 +36,24 @@ def alternatives(texts: Iterable[str]) -> str:
     """Join texts as a sentence does: "a, b or c"."""
     *others, last = texts
     return f"{', '.join(others)} or {last}" if others else last
+
+
+class Argument:
+    """An argument and its values in a remark; the command line words it as a shell takes it.
+
+    ``others`` are more arguments, {name: value}.
+    """
+
+    def __init__(self, name: str, *values: Any, others: Mapping[str, Any] | None = None) -> None:
+        self.pairs = [(name, values), *((n, (v,)) for n, v in (others or {}).items())]
+
+    def worded(self, setting: Setting) -> str:
+        """Return the text; ``setting(name, *values)`` words an argument and its values."""
+        return ", ".join(setting(name, *values) for name, values in self.pairs)
+
+    def __str__(self) -> str:
+        """Word the argument as Python does."""
+        return self.worded(python_setting)
 
 
 class DiscanError(Exception):

@@ -38,7 +38,8 @@ def test_new_text_is_counted_by_the_words_of_the_model(run, fails, place, tmp_pa
     new = tmp_path / "new.txt"
     new.write_text("Apple pear unheard\nship\nunheard\n")
     out, err = run("transform", place / "model", new)
-    assert "not in the vocabulary" in err
+    assert "40 % of the tokens are words that the model never saw" in err
+    assert "1 of 3 documents hold no word that the model knows and get the prior mean: '2'" in err
     values = np.array([row[1:] for row in csv.reader(io.StringIO(out))][1:], float)
     assert values[0, 0] > 0.9
     assert values[1, 1] > 0.8

@@ -201,7 +201,7 @@ def test_align_does_not_count_what_the_model_cannot_know(caplog, monkeypatch):
         group_names=["1 On the tax", "2 On the war"], exposures=[[1, 1], [1, 1]],
     )  # fmt: skip
     found = align(other, corpus.layout)
-    assert "33 % of the tokens are unknown" in caplog.text
+    assert "33.3 % of the tokens are words that the model never saw" in caplog.text
     np.testing.assert_array_equal(found.exposures, [[0, 0, 1], [0, 1, 1]])
     np.testing.assert_array_equal(dense(found)[:, 5], [1, 1])
     with pytest.raises(InputError, match=r"33\.33 % of the tokens"):

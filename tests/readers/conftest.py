@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the readers share: write a file, read it or fail in one line, real data."""
 
+import logging
 import os
 from pathlib import Path
 
@@ -26,6 +27,14 @@ def write():
         return path
 
     return write
+
+
+@pytest.fixture
+def remarks(caplog, monkeypatch):
+    """Return a function that gives the remarks of discan so far, one per line."""
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)  # the command line's is off
+    caplog.set_level(logging.INFO, "discan")
+    return lambda: "\n".join(record.getMessage() for record in caplog.records)
 
 
 @pytest.fixture(scope="session")

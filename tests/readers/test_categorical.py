@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of answers become groups of words; missing answers have exposure 0."""
+"""Tables of answers become groups of words; columns that describe the rows are metadata."""
 
 import numpy as np
+import pytest
 
+from discan.data.nouns import Nouns
 from discan.readers import Source, guess, read
 
 SURVEY = "id,colour,size\np1,red,10\np2,blue,9\np3,,10\np4,red,NA\n"
+
+
+def table(titles, rows, delimiter=","):
+    return "\n".join(delimiter.join(map(str, row)) for row in (titles, *rows)) + "\n"
 
 
 def test_categorical(tmp_path, write, dense):
@@ -33,6 +39,200 @@ def test_categorical_options(tmp_path, write, fails):
     fails(path, "every cell is missing", columns=["colour"], missing=["", "red", "blue"])
 
 
+# ---- titles ----
+
+
+def test_titles_that_repeat_stay_titles(tmp_path, write, remarks):
+    corpus = read(write(tmp_path / "x.csv", "a,a\nyes,no\nno,no\nyes,no\nno,yes\n"))
+    assert corpus.n_documents == 4
+    assert corpus.layout.group_names == ("a", "a.1")
+    assert "titles that repeat were made unique: 'a.1'" in remarks()
+
+
+def test_columns_without_a_title(tmp_path, write, remarks):
+    corpus = read(write(tmp_path / "x.csv", "a,,b,\n" + "yes,no,maybe,\nno,yes,maybe,\n" * 3))
+    assert corpus.layout.group_names == ("a", "column 2")
+    assert corpus.metadata["b"].tolist() == ["maybe"] * 6
+    said = remarks()
+    assert "columns without a title are called 'column 2', 'column 4'" in said
+    assert "1 column without any answer left out: 'column 4'" in said
+
+
+def test_titles_that_are_numbers(tmp_path, write):
+    rows = [(f"Rep {i}", "DR"[i % 2], *((i + j) % 2 for j in range(12))) for i in range(30)]
+    corpus = read(write(tmp_path / "x.csv", table(("name", "party", *range(1, 13)), rows)))
+    assert corpus.n_documents == 30
+    assert corpus.layout.group_names == tuple(map(str, range(1, 13)))
+    assert corpus.metadata["party"][:2].tolist() == ["D", "R"]
+
+
+def test_no_heading_and_numbers_that_are_codes(tmp_path, write, remarks):
+    path = write(tmp_path / "x.data", "0,1,1\n0,0,1\n1,1,0\n")
+    assert guess(Source(path)) == "categorical"
+    assert read(path).layout.word_names == ("V1=0", "V1=1", "V2=0", "V2=1", "V3=0", "V3=1")
+    assert "no titles found; the columns are called V1, V2, ..." in remarks()
+    path = write(tmp_path / "y.csv", "q1,q2\n" + "1,5\n2,4\n5,3\n" * 5)
+    assert guess(Source(path)) == "categorical"
+
+
+# ---- columns that describe the rows ----
+
+
+def roll_calls(n=40):
+    titles = ("id", "state", "party", "member", *(f"vote{j}" for j in range(8)))
+    rows = []
+    for i in range(n):
+        votes = ["Yea" if (i + j) % 3 else "Nay" if j % 4 else "Not Voting" for j in range(8)]
+        rows.append((4000 + i, ("AL", "AK", "AZ")[i % 3], "DR"[i % 2], f"Member {i}", *votes))
+    return titles, rows
+
+
+def test_roll_calls_with_metadata(tmp_path, write, remarks):
+    corpus = read(write(tmp_path / "x.csv", table(*roll_calls())))
+    assert corpus.layout.group_names == tuple(f"vote{j}" for j in range(8))
+    assert corpus.document_names[:2] == ("Member 0", "Member 1")
+    assert list(corpus.metadata) == ["id", "state", "party"]
+    assert corpus.metadata["party"][:3].tolist() == ["D", "R", "D"]
+    assert corpus.metadata["id"][0] == "4000"
+    assert corpus.nouns == Nouns("member", "vote", "bloc")
+    said = remarks()
+    assert "column 'member' names the rows" in said
+    assert "3 columns describe the rows and are not counted: 'id' (all different), " in said
+    assert "'state', 'party' (unlike the other columns)" in said
+
+
+def test_roll_calls_without_titles(tmp_path, write):
+    _, rows = roll_calls()
+    corpus = read(write(tmp_path / "x.data", table(rows[0][2:3] + rows[0][4:], [
+        row[2:3] + row[4:] for row in rows[1:]
+    ])))  # fmt: skip
+    assert corpus.n_documents == 40
+    assert list(corpus.metadata) == ["V1"]
+    assert len(corpus.layout.group_names) == 8
+
+
+def test_a_survey_keeps_its_questions(tmp_path, write):
+    """Columns with other answers than the rest are no metadata if the rest are no votes."""
+    titles = ("gender", "region", *(f"q{j}" for j in range(8)))
+    likert = ("agree", "neutral", "disagree")
+    rows = [
+        ("MF"[i % 2], "NSEW"[i % 4], *(likert[(i * j) % 3] for j in range(8))) for i in range(40)
+    ]
+    corpus = read(write(tmp_path / "x.csv", table(titles, rows)))
+    assert corpus.layout.group_names[:2] == ("gender", "region")
+    assert corpus.nouns.document == "respondent"
+
+
+def mixed(n=60):
+    rng = np.random.default_rng(0)
+    titles = ("Respondent ID", "age", "income", "country", "when", "note", "q1", "q2, really")
+    rows = [
+        (i, rng.integers(18, 70), round(rng.lognormal(), 3), "France", f"2024-01-{1 + i % 28:02d}",
+         f'"I said, {i}"', "yes" if i % 3 else "no", i % 4)
+        for i in range(n)
+    ]  # fmt: skip
+    return table((*titles[:-1], f'"{titles[-1]}"'), rows)
+
+
+def test_columns_that_describe_rows(tmp_path, write, remarks):
+    corpus = read(write(tmp_path / "x.csv", mixed()))
+    assert corpus.layout.group_names == ("q1", "q2, really")
+    assert corpus.nouns.document == "respondent"
+    assert corpus.metadata["age"].dtype == np.float64
+    assert corpus.metadata["when"][0] == "2024-01-01"
+    assert corpus.metadata["country"].tolist() == ["France"] * 60
+    said = remarks()
+    assert "'age' (numbers)" in said
+    assert "'country' (constant)" in said
+    assert "'note' (all different)" in said
+    assert "bins=5" in said
+
+
+def test_columns_named_as_metadata_or_answers(tmp_path, write, fails):
+    path = write(tmp_path / "x.csv", mixed())
+    found = read(path, metadata="q1")
+    assert found.layout.group_names == ("q2, really",)
+    assert "q1" in found.metadata
+    assert read(path, answers="q*").layout.group_names == ("q1", "q2, really")
+    assert read(path, answers=["q2, really"]).layout.group_names == ("q2, really",)
+    assert read(path, answers=("q2", " really")).layout.group_names == ("q2, really",)
+    assert read(path, answers=6).layout.group_names == ("q1",)
+    everything = read(path, answers="*", metadata=["note", "income"])
+    assert everything.layout.group_names == ("age", "country", "when", "q1", "q2, really")
+    assert set(everything.metadata) == {"note", "income"}
+    fails(path, "no column 'nosuch'", answers="nosuch")
+
+
+def test_numbers_are_cut_into_intervals_on_request(tmp_path, write, remarks, fails):
+    path = write(tmp_path / "x.csv", mixed())
+    corpus = read(path, bins=3)
+    assert corpus.layout.group_names == ("age", "income", "q1", "q2, really")
+    ages = [w for w in corpus.layout.word_names if w.startswith("age=")]
+    assert len(ages) == 3
+    assert ages[0].startswith("age=<")
+    assert ages[2].endswith("+")
+    assert "age" in corpus.metadata, "the numbers are kept, too"
+    sizes = corpus.word_totals[:3]
+    assert sizes.sum() == 60
+    assert sizes.min() >= 15
+    assert "column 'age' is cut into intervals: <" in remarks()
+    assert read(path, bins="age=3").layout.group_names == ("age", "q1", "q2, really")
+    limits = read(path, bins={"age": [30, 50]}).layout.word_names[:3]
+    assert limits == ("age=<30", "age=30-49", "age=50+")
+    assert read(path, bins="age=30/50").layout.word_names[:3] == limits
+    fails(path, "bins", bins=1)
+    fails(path, "no column 'size'", bins="size=3")
+
+
+def test_names_that_repeat_get_an_identifier(tmp_path, write):
+    rows = [(100 + i, f"Nelson{i // 2 * 2 if i < 2 else i}", "DR"[i % 2], "yes") for i in range(30)]
+    corpus = read(write(tmp_path / "x.csv", table(("id", "name", "q1", "q2"), rows)))
+    assert corpus.document_names[:3] == ("Nelson0 (100)", "Nelson0 (101)", "Nelson2")
+
+
+# ---- values ----
+
+
+def test_a_messy_survey(tmp_path, write, remarks, dense):
+    cells = ["M", "Male ", "male", "F", "Female", "n/a", "N/A", "Na", ""] * 5
+    rows = [(cell, "yes" if n % 2 else "no ") for n, cell in enumerate(cells)]
+    path = write(tmp_path / "x.csv", table(("gender", "q"), rows))
+    corpus = read(path)
+    words = ("gender=F", "gender=Female", "gender=M", "gender=Male", "gender=male", "q=no", "q=yes")
+    assert corpus.layout.word_names == words
+    assert (corpus.exposures[:, 0] == 0).sum() == 20
+    said = remarks()
+    assert "cells read as missing, besides empty ones: 'n/a' (5), 'N/A' (5), 'Na' (5)" in said
+    assert "answers that may mean the same are counted apart, in 'gender': 'F'/'Female', " in said
+    assert "'M'/'Male'/'male'" in said
+    assert "merge=True" in said
+    merged = read(path, merge=True)
+    assert "gender=male" not in merged.layout.word_names
+    assert merged.word_totals[3] == 10
+
+
+def test_many_categories_are_remarked_on(tmp_path, write, remarks):
+    rows = [(f"city {i % 150}", "yes" if i % 2 else "no") for i in range(600)]
+    read(write(tmp_path / "x.csv", table(("city", "q"), rows)))
+    said = remarks()
+    assert "columns with very many different answers: 'city' (150)" in said
+    assert "metadata='city'" in said
+
+
+def test_several_answers_in_a_cell(tmp_path, write, remarks, dense):
+    cells = ["red;blue", "red", "blue; green;", "green;red"] * 3
+    rows = [(cell, "yes" if n % 2 else "no") for n, cell in enumerate(cells)]
+    corpus = read(write(tmp_path / "x.csv", table(("colour", "q"), rows)))
+    assert corpus.layout.word_names[:3] == ("colour=blue", "colour=green", "colour=red")
+    assert [row[:3] for row in dense(corpus)[:4]] == [[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1]]
+    assert "'red;blue' in column 'colour' is read as several answers: red and blue" in remarks()
+    whole = read(tmp_path / "x.csv", alleles="none")
+    assert "colour=red;blue" in whole.layout.word_names
+
+
+# ---- genotypes ----
+
+
 def test_alleles(tmp_path, write, dense):
     text = "ind,L1,L2\nx,123/125,8/8\ny,125/125,NA\nz,0/123,0/0\n"
     corpus = read(write(tmp_path / "x.csv", text), "categorical", alleles="/", missing=["NA", "0"])
@@ -41,12 +241,69 @@ def test_alleles(tmp_path, write, dense):
     assert corpus.exposures.tolist() == [[1, 1], [1, 0], [1, 0]]
 
 
-def test_no_heading_and_numbers_that_are_codes(tmp_path, write):
-    path = write(tmp_path / "x.data", "0,1,1\n0,0,1\n1,1,0\n")
+GENOTYPES = "ind,pop,FCA8,FCA23\nx,P1,129/155,8|8\ny,P1,155/155,NA\nz,P2,0/129,0/0\nw,P2,129,10/8\n"
+
+
+def test_alleles_are_told_by_their_look(tmp_path, write, dense, remarks):
+    corpus = read(write(tmp_path / "x.csv", GENOTYPES))
+    assert corpus.layout.group_names == ("FCA8", "FCA23")
+    assert corpus.metadata["pop"].tolist() == ["P1", "P1", "P2", "P2"]
+    assert corpus.document_names == ("x", "y", "z", "w")
+    assert corpus.layout.word_names[:2] == ("FCA8=129", "FCA8=155")
+    assert [row[:2] for row in dense(corpus)] == [[1, 1], [0, 2], [1, 0], [1, 0]]
+    assert corpus.nouns == Nouns("individual", "allele", "component")
+    said = remarks()
+    assert "'129/155' in 2 columns is read as alleles: 129 and 155" in said
+    assert "'pop' (not alleles)" in said
+
+
+def test_zero_is_an_allele_among_small_codes(tmp_path, write):
+    rows = [(f"i{n}", "0/1", "1/1" if n % 2 else "0/0") for n in range(6)]
+    corpus = read(write(tmp_path / "x.csv", table(("id", "s1", "s2"), rows)))
+    assert corpus.layout.word_names == ("s1=0", "s1=1", "s2=0", "s2=1")
+    assert corpus.exposures is None
+
+
+def test_letters_and_missing_alleles(tmp_path, write):
+    rows = [
+        (f"i{n}", "A/G", "0/0" if n == 2 else "C/C", "./." if n == 1 else "T|A") for n in range(6)
+    ]
+    corpus = read(write(tmp_path / "x.csv", table(("id", "s1", "s2", "s3"), rows)))
+    assert corpus.layout.word_names == ("s1=A", "s1=G", "s2=C", "s3=A", "s3=T")
+    assert corpus.exposures[1:3].tolist() == [[1, 1, 0], [1, 0, 1]]
+
+
+def test_alleles_of_three_digits(tmp_path, write, remarks):
+    rng = np.random.default_rng(0)
+    cell = lambda: "".join(str(a) for a in rng.choice([101, 105, 109], 2))  # noqa: E731
+    rows = [
+        (f"i{n}", "ab"[n % 2], cell(), cell(), "000000" if n == 3 else cell()) for n in range(20)
+    ]
+    path = write(tmp_path / "x.csv", table(("id", "pop", "L1", "L2", "L3"), rows))
     assert guess(Source(path)) == "categorical"
-    assert read(path).layout.word_names == ("V1=0", "V1=1", "V2=0", "V2=1", "V3=0", "V3=1")
-    path = write(tmp_path / "y.csv", "q1,q2\n" + "1,5\n2,4\n5,3\n" * 5)
+    corpus = read(path)
+    assert corpus.layout.word_names[:3] == ("L1=101", "L1=105", "L1=109")
+    assert corpus.lengths.tolist() == [6.0] * 3 + [4.0] + [6.0] * 16
+    assert "alleles '000' are read as missing" in remarks()
+
+
+@pytest.mark.parametrize("titles", [("L1", "L1", "L2", "L2", "L3", "L3"),
+                                    ("L1a", "L1b", "L2a", "L2b", "L3a", "L3b"),
+                                    ("L1_1", "L1_2", "L2_1", "L2_2", "L3_1", "L3_2")])  # fmt: skip
+def test_alleles_in_two_columns_each(tmp_path, write, titles, remarks):
+    rng = np.random.default_rng(0)
+    rows = [(f"i{n}", n % 3, *rng.choice([101, 105, 109], 6)) for n in range(40)]
+    rows[5] = (*rows[5][:2], 0, 0, *rows[5][4:])
+    path = write(tmp_path / "x.csv", table(("Sample", "Pop", *titles), rows))
     assert guess(Source(path)) == "categorical"
+    corpus = read(path)
+    assert corpus.layout.group_names == ("L1", "L2", "L3")
+    assert corpus.lengths.tolist() == [6.0] * 5 + [4.0] + [6.0] * 34
+    assert list(corpus.metadata) == ["Pop"]
+    assert "3 loci have their alleles in two columns each" in remarks()
+
+
+# ---- real data ----
 
 
 def test_nltcs(real):

@@ -62,3 +62,66 @@ def test_h5ad_that_lies(tmp_path, fails):
 @pytest.mark.skipif(importlib.util.find_spec("h5py") is not None, reason="h5py is installed")
 def test_h5ad_without_h5py(tmp_path, write, fails):
     fails(write(tmp_path / "x.h5ad", b"\x89HDF"), "pip install h5py")
+
+
+def test_what_describes_the_cells(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = write_h5ad(tmp_path / "x.h5ad", COUNTS, "csr_matrix")
+    with h5py.File(path, "a") as file:
+        obs = file["obs"]
+        obs["depth"] = [3.5, 0.0, 8.0]
+        obs["batch"] = ["one", "two", "two"]
+        kind = obs.create_group("type")
+        kind.attrs["encoding-type"] = "categorical"
+        kind["codes"], kind["categories"] = [1, -1, 0], ["B", "T"]
+        nullable = obs.create_group("n")
+        nullable.attrs["encoding-type"] = "nullable-integer"
+        nullable["values"], nullable["mask"] = [7, 0, 9], [False, True, False]
+        odd = obs.create_group("odd")
+        odd.attrs["encoding-type"] = "awkward-array"
+        obs["short"] = [1.0]
+        obs.attrs["column-order"] = ["depth", "batch", "type", "n", "odd", "short", "absent"]
+    corpus = read(path)
+    assert list(corpus.metadata) == ["depth", "batch", "type", "n"]
+    assert corpus.metadata["depth"].tolist() == [3.5, 0.0, 8.0]
+    assert corpus.metadata["batch"].tolist() == ["one", "two", "two"]
+    assert corpus.metadata["type"].tolist() == ["T", None, "B"]
+    assert np.array_equal(corpus.metadata["n"], [7, np.nan, 9], equal_nan=True)
+    assert corpus.nouns.document == "cell"
+
+
+def test_raw_counts_are_found(tmp_path, remarks):
+    h5py = pytest.importorskip("h5py")
+    path = write_h5ad(tmp_path / "x.h5ad", np.log1p(COUNTS), "dense")
+    read(path)
+    assert "X holds fractions, so it may be normalised" in remarks()
+    with h5py.File(path, "a") as file:
+        raw = file.create_group("raw")
+        raw["X"] = COUNTS
+        file.copy("var", raw)
+    assert np.array_equal(read(path).to_csr().toarray(), COUNTS)
+    assert "X holds no whole counts, so raw.X is read; to read X use layer='X'" in remarks()
+    with h5py.File(path, "a") as file:
+        file.create_group("layers")["counts"] = 2 * COUNTS
+    assert read(path).n_tokens == 2 * COUNTS.sum()
+    assert read(path, raw=True).n_tokens == COUNTS.sum()
+    assert not read(path, layer="X").integral
+
+
+def test_modalities(tmp_path, fails):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "x.h5mu"
+    write_h5ad(tmp_path / "one.h5ad", COUNTS, "csr_matrix")
+    write_h5ad(tmp_path / "two.h5ad", COUNTS[:2, :2] + 1, "dense")
+    with h5py.File(path, "w") as file:
+        mod = file.create_group("mod")
+        mod.attrs["mod-order"] = ["rna", "atac"]
+        for name, part in (("rna", "one"), ("atac", "two")):
+            with h5py.File(tmp_path / f"{part}.h5ad") as other:
+                other.copy("/", mod, name=name)
+        file.copy("mod/rna/obs", "obs")
+    corpus = read(path)
+    assert corpus.layout.group_names == ("rna", "atac")
+    assert corpus.exposures.tolist() == [[1, 1], [1, 1], [1, 0]]
+    assert corpus.layout.word_names[:2] == ("rna:var0", "rna:var1")
+    assert corpus.n_tokens == COUNTS.sum() + (COUNTS[:2, :2] + 1).sum()

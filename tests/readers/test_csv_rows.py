@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of tables: wrong tables are refused with the line, Parquet is read as text."""
 
+import csv
 import sys
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discan.readers import Source, guess, read
+from discan.readers.csv_rows import csv_rows
 
 SURVEY = "id,colour,size\np1,red,10\np2,blue,9\np3,,10\np4,red,NA\n"
 
@@ -21,21 +23,41 @@ SURVEY = "id,colour,size\np1,red,10\np2,blue,9\np3,,10\np4,red,NA\n"
         ("long", "document,word,count\na,x\n", "line 2: 2 cells, expected 3"),
         ("long", "document,word,count\na,,1\n", "line 2: an empty word"),
         ("long", "document,word,count\n,x,1\n", "line 2: an empty document"),
-        ("long", b"document,word,count\na,\xff,1\n", "line 2: byte 2 is not UTF-8"),
+        ("long", "document,word,count\na,x,1\n".encode("utf-16"), "line 1: byte 0 is not UTF-8"),
         ("long", 'document,word,count\na,"x"y,1\n', "line 2"),
         ("wide", "", "empty"),
         ("wide", "name,x\n", "no rows"),
         ("wide", "name,x\na,1\nb,1,2\n", "line 3: 3 cells, expected 2"),
-        ("wide", "a\nb\nc\n", "line 1|line 2"),
+        ("wide", "a\nb\nc\n", "no columns of counts"),
+        ("wide", "name,x,y\na,1,0\nb,x,0\nc,1,2\nd,0,1\n", "line 3: count 'x' is not a number"),
         ("categorical", "", "empty"),
         ("categorical", "q1,q2\n\n", "no rows"),
         ("categorical", "q1,q2\nyes,no\nyes\n", "line 3: 1 cells, expected 2"),
         ("categorical", "q1,q2\nNA,\nNA,?\n", "every cell is missing"),
-        ("categorical", "q1,q2\nyes," + "n" * 200_000 + "\n", "line 2: field larger"),
     ],
 )
 def test_bad_table(tmp_path, format, text, match, write, fails):
     fails(write(tmp_path / "x.csv", text), match, format)
+
+
+def test_large_cells(tmp_path, write):
+    before = csv.field_size_limit()
+    path = write(tmp_path / "x.csv", "q1,q2\nyes," + "n" * 200_000 + "\n")
+    corpus = read(path, "categorical", id_column=False)
+    assert len(corpus.layout.word_names[1]) == 200_003
+    assert csv.field_size_limit() == before
+
+
+def test_lines_that_are_not_utf8_are_read_with_a_remark(tmp_path, write, remarks):
+    text = "document,word,count\na,caf\xe9,1\nb,na\xefve,2\n".encode("latin-1")
+    assert read(write(tmp_path / "x.csv", text)).layout.word_names == ("caf\xe9", "na\xefve")
+    assert "2 lines are not UTF-8 and were read as Windows-1252" in remarks()
+
+
+def test_a_delimiter_is_told_where_cells_hold_others(tmp_path, write):
+    text = 'id;note\n1;"a, b, c"\n2;"d,\ne, f"\n3;"g, h"\n'
+    rows = list(csv_rows(Source(write(tmp_path / "x.csv", text))))
+    assert [row for _, row in rows][2] == ["2", "d,\ne, f"]
 
 
 def test_odd_options(tmp_path, write, fails):

@@ -3,15 +3,22 @@
 
 import pytest
 
-from discan.errors import InputError
 from discan.readers import READERS, Reader, Source, guess, read
 
 
-def test_prose_is_left_to_the_text_readers(tmp_path, write):
-    prose = "it was the best of times and it was the worst of times"
-    path = write(tmp_path / "x.csv", "title,body\n" + f"a,{prose}\nb,{prose}\n")
-    with pytest.raises(InputError, match="cannot tell the format"):
-        guess(Source(path))
+def test_options_tell_the_reader_of_a_table(tmp_path, write):
+    path = write(tmp_path / "x.csv", "id,q1,q2\n" + "".join(f"p{i},{i % 3},x\n" for i in range(30)))
+    assert guess(Source(path)) == "categorical"
+    assert guess(Source(path), ["field", "stop_words"]) == "texts"
+    assert guess(Source(path), ["fields"]) == "fields"
+    assert guess(Source(path), ["nosuch"]) == "categorical"
+    counts = write(tmp_path / "y.csv", "a,b\n" + "0,12\n13,0\n" * 20)
+    assert guess(Source(counts)) == "wide"
+    assert guess(Source(counts), ["bins"]) == "categorical"
+
+
+def test_a_spreadsheet_is_named(tmp_path, write, fails):
+    fails(write(tmp_path / "x.xlsx", b"PK\x03\x04"), "a spreadsheet; save it as .csv")
 
 
 def test_folder_of_another_reader(tmp_path):
@@ -58,7 +65,7 @@ def test_a_corpus_knows_how_it_was_read(tmp_path, write):
     assert corpus.nouns.component == "topic"
     stop_words = write(tmp_path / "stop", "red\n")
     corpus = read(path, "lines", stop_words=stop_words, numbers=True)
-    options = {"stop_words": str(stop_words), "numbers": True}
+    options = {"stop_words": ["red"], "numbers": True}
     assert corpus.reading == {"format": "lines", "options": options}
 
 

@@ -337,3 +337,43 @@ def test_ap(real):
 def test_bytes_changed_at_random(tmp_path, format, data, write, changed_at_random):
     name, writer = WRITERS[format]
     changed_at_random(write(tmp_path / name, writer(COUNTS)), format, data)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x.tokens", "x.vocab", "vocab.x.txt", "vocab.txt", "vocab.dat", "vocab.tokens", "vocab.words",
+     "x-vocab.txt", "x.vocab.gz", "X.tokens"],
+)  # fmt: skip
+def test_usual_neighbours_hold_the_vocabulary(tmp_path, write, name, remarks):
+    path = write(tmp_path / ("X.ldac" if name[0] == "X" else "x.ldac"), "2 0:1 2:3\n1 1:2\n")
+    words = b"a\nb\nc\n"
+    write(tmp_path / name, gzip.compress(words) if name.endswith(".gz") else words)
+    corpus = read(path)
+    assert corpus.layout.word_names == ("a", "b", "c")
+    assert f"words named by {tmp_path / name}" in remarks()
+    assert corpus.nouns.component == "topic"
+
+
+def test_neighbours_of_other_data_are_left_alone(tmp_path, write):
+    path = write(tmp_path / "x.ldac", "2 0:1 2:3\n1 1:2\n")
+    for name in ("y.vocab.txt", "vocab.one", "vocab.two", "my-vocabulary-notes.txt"):
+        write(tmp_path / name, "a\nb\n")
+    assert read(path).layout.word_names is None
+
+
+def test_titles_beside_the_data_name_the_documents(tmp_path, write, remarks):
+    path = write(tmp_path / "x.ldac", "2 0:1 2:3\n1 1:2\n")
+    write(tmp_path / "x.titles", "First story\nSecond story\n")
+    assert read(path).document_names == ("First story", "Second story")
+    write(tmp_path / "x.titles", "First story\n")
+    assert read(path).document_names is None
+    assert "1 titles for 2 documents; not used" in remarks()
+
+
+def test_labels_of_svmlight_are_metadata(tmp_path, write):
+    path = write(tmp_path / "x.svm", "1 1:2 2:1\n-1 2:3\n1 1:1\n")
+    assert read(path).metadata["label"].tolist() == ["1", "-1", "1"]
+    assert read(path, labels=True).metadata["label"].tolist() == ["1", "-1", "1"]
+    several = write(tmp_path / "y.svm", "1,2 1:2\n3 2:3\n")
+    assert read(several).metadata["label"].tolist() == ["1,2", "3"]
+    assert read(write(tmp_path / "z.svm", "0 1:2\n0 2:3\n")).metadata == {}

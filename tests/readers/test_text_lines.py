@@ -180,7 +180,6 @@ def test_fields_of_json_lines(tmp_path, fails, dense):
         ("a,b\n", "empty"),
         ("a,b\n1,2\n1\n", "line 3: 1 cells, expected 2"),
         ('a,b\n"x,2\n1,2\n', "correct the quotes"),
-        ("a,a\n1,2\n", "two columns are named 'a'"),
         ("a,b\nfish,\0\n", "line 2: holds a NUL"),
         ("x,y\nfish,bird\n", "line 2: no field 'a'; there are 'x', 'y'"),
     ],

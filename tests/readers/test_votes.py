@@ -62,6 +62,17 @@ def test_voteview(tmp_path, dense):
     assert dense(turned) == [[1, 0, 0, 0, 0, 0, 0, 1], [0, 1, 1, 0, 0, 0, 0, 0]]
 
 
+def test_a_table_of_votes_is_not_voteviews(tmp_path, write):
+    """Voteview's nays are 4 to 6, its 0 is no vote; other tables may be called votes.csv, too."""
+    rows = "".join(f"{i},{'DR'[i % 2]},{i % 2},{1 - i % 2},1\n" for i in range(30))
+    path = write(tmp_path / "votes.csv", "id,party,v1,v2,v3\n" + rows)
+    assert guess(Source(path)) == "categorical"
+    plain = "".join(f"m{i},{i % 2},{1 - i % 2},{i % 3 % 2}\n" for i in range(30))
+    path = write(tmp_path / "votes.csv", "member,v1,v2,v3\n" + plain)
+    assert guess(Source(path)) == "categorical"
+    assert read(path).layout.word_names[:2] == ("v1=0", "v1=1")
+
+
 def test_legislators_have_a_table(tmp_path):
     write_votes(tmp_path)
     corpus = read(tmp_path)

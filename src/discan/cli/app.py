@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from discan import __version__
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, score, transform
-from discan.cli.errors import one_line, terminated
+from discan.cli.errors import one_line, shell_setting, terminated
 from discan.cli.fit import fit, resume
 from discan.cli.options import with_groups
 from discan.cli.printing import set_up_remarks
@@ -60,6 +60,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _all(
+    ctx: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Discrete component analysis: explain a table of counts by a few components.
@@ -70,7 +71,12 @@ def _all(
 
     [b]Example:[/b] discan fit reviews/ -k 20 -o model/, then discan show model/
     """
-    set_up_remarks()
+    commands = getattr(ctx.command, "commands", {})
+
+    def setting(name: str, *values: Any) -> str:
+        return shell_setting(_flags(commands, ctx.invoked_subcommand or "fit"))(name, *values)
+
+    set_up_remarks(setting)
     if version:
         sys.stdout.write(f"discan {__version__}\n")
         raise typer.Exit

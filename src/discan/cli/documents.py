@@ -6,13 +6,14 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discan.cli.options import Data, ModelFile, NewData, Printing, Writing, printing
 from discan.cli.printing import Style, check_writable, emit, write_table
-from discan.cli.reading import model_and_data
+from discan.cli.reading import Model, model_and_data
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus, Layout
@@ -31,20 +32,39 @@ def transform(
     counts: Annotated[
         bool, printing("Expected tokens of each component instead.", "--counts")
     ] = False,
+    unknown: Annotated[
+        bool,
+        printing("Add columns: tokens that the model knows, and that it never saw.", "--unknown"),
+    ] = False,
+    plain: Annotated[
+        bool, printing("Leave out the columns that describe the documents.", "--plain")
+    ] = False,
     reading: NewData,
     writing: Writing,
 ) -> None:
     """Give the share (dm) or amount (gp, cgp) of each component in new documents, as CSV.
 
+    Data are read as those of the model were. Columns that describe the documents, such as party or
+    date, are copied. A document without any word that the model knows gets the prior mean.
+    A file that ends in .h5ad is written as AnnData, with the scores in obsm.
+
     [b]Example:[/b] discan transform model/ new.jsonl -o scores.csv
     """
     check_writable(writing.output)
-    found, corpus = model_and_data(model, data, reading)
+    found, corpus = model_and_data(model, data, reading, unknown)
     with _threads(reading) as engine:
         posterior = found.fit.infer(corpus, engine)
     values = posterior.component_counts if counts else posterior.scores
-    columns = ["document", *found.component_names]
+    if writing.output is not None and writing.output.suffix.lower() == ".h5ad":
+        _write_cells(writing.output, found, corpus, values, data)
+        return
+    kept = {n: c for n, c in corpus.metadata.items() if not plain or n in ("known", "unknown")}
+    columns = ["document", *kept, *found.component_names]
+    described = zip(*(map(_cell, column) for column in kept.values()), strict=True) if kept else ()
     rows = _named_rows(corpus, values)
+    if kept:
+        pairs = zip(rows, described, strict=True)
+        rows = [[name, *facts, *shares] for (name, *shares), facts in pairs]
     write_table(writing.output, writing.style, columns, rows)
     if writing.output is not None:
         log.info("%s documents written to %s", f"{len(rows):,}", writing.output)
@@ -126,6 +146,32 @@ def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) ->
 
 def _names(given: Sequence[str] | None, size: int) -> Sequence[str]:
     return given or [str(n) for n in range(size)]
+
+
+def _write_cells(output: Path, found: Model, corpus: Corpus, values: Any, data: str) -> None:
+    """Write a file of AnnData: a copy of the data if they are one, with the scores added."""
+    from discan.data.h5ad import gene_names, write_h5ad
+    from discan.fitting.annotation import loadings_of, settings_of
+
+    source = Path(data) if data.lower().endswith(".h5ad") else None
+    genes = gene_names(source) if source is not None else list(corpus.layout.word_names or ())
+    fit = found.fit
+    loadings = loadings_of(fit, genes) if genes else fit.mean_loadings
+    uns = {"discan": settings_of(fit, found.component_names)}
+    write_h5ad(output, corpus, {"X_discan": values}, {"discan": loadings}, uns, source)
+    log.info(
+        "%s %s written to %s: scores in obsm['X_discan'], loadings in varm['discan'], settings in "
+        "uns['discan']",
+        f"{corpus.n_documents:,}", corpus.nouns.documents, output,
+    )  # fmt: skip
+
+
+def _cell(value: Any) -> Any:
+    """Return a value of metadata for a table: None if it is missing, whole numbers as such."""
+    if value is None or isinstance(value, str):
+        return value
+    number = float(value)
+    return None if math.isnan(number) else int(number) if number.is_integer() else number
 
 
 def _named_rows(corpus: Corpus, values: Any) -> list[list[Any]]:

@@ -14,7 +14,7 @@ import typer
 from discan.cli.printing import plain
 from discan.errors import DiscanError, alternatives, python_setting
 
-__all__ = ["one_line", "shell_wording", "terminated"]
+__all__ = ["one_line", "shell_setting", "shell_wording", "terminated"]
 
 # Arguments of the library that the command line calls something else.
 NAMES = {
@@ -61,6 +61,11 @@ def one_line(flags: Callable[[], Mapping[str, str]]) -> Iterator[None]:
 
 def shell_wording(error: DiscanError, flags: Mapping[str, str]) -> str:
     """Return the message with settings as the shell takes them: ``--format lines``."""
+    return error.worded(shell_setting(flags), _text)
+
+
+def shell_setting(flags: Mapping[str, str]) -> Callable[..., str]:
+    """Return a function that words an argument and its values as the shell takes them."""
 
     def setting(name: str, *values: Any) -> str:
         flag, text = flags.get(NAMES.get(name, name)), alternatives(map(_text, values))
@@ -70,7 +75,7 @@ def shell_wording(error: DiscanError, flags: Mapping[str, str]) -> str:
             return f"--option {name}={text}"
         return python_setting(name, *values)
 
-    return error.worded(setting, _text)
+    return setting
 
 
 def terminated(signum: int, frame: Any) -> NoReturn:

@@ -143,7 +143,9 @@ class Reading:
     format: Annotated[
         str | None, reading("Format (see [b]discan formats[/b]); guessed if not given.", **FORMATS)
     ] = None
-    field: Annotated[str | None, reading("JSON lines: the field that holds the text.")] = None
+    field: Annotated[
+        str | None, reading("Tables and JSON lines: the column or field that holds the text.")
+    ] = None
     max_unpacked: Annotated[
         str | None,
         reading("Largest size of an unpacked file, e.g. 4G (default: 1G).", callback=_size),
@@ -187,7 +189,25 @@ class TextReading(Reading):
         str | None,
         reading("Text: leave out words in more documents (number or share).", callback=_number),
     ] = None
-    of_readers: ClassVar[tuple[str, ...]] = ("field", "stop_words", "min_df", "max_df")
+    answers: Annotated[
+        str | None,
+        reading("Tables: columns to count, e.g. 'q1,q2' or 'q*'; the others describe the rows."),
+    ] = None
+    metadata: Annotated[
+        str | None,
+        reading("Tables: columns that describe the rows, e.g. 'party,state'; not counted."),
+    ] = None
+    bins: Annotated[
+        str | None,
+        reading("Tables: cut numbers into so many intervals, e.g. '5' or 'age=5,income=4'."),
+    ] = None
+    unit: Annotated[
+        str | None,
+        reading("What rows, columns and components are called, e.g. 'senator,vote,bloc'."),
+    ] = None
+    of_readers: ClassVar[tuple[str, ...]] = (
+        "field", "stop_words", "min_df", "max_df", "answers", "metadata", "bins",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

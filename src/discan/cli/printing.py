@@ -12,11 +12,13 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+
+from discan.errors import Argument, python_setting
 
 __all__ = [
     "Style", "check_writable", "emit", "emit_record", "listing", "plain", "safe_cell",
@@ -143,20 +145,31 @@ def check_writable(path: Path | None) -> None:
         probe(path)
 
 
-def set_up_remarks() -> None:
-    """Send the remarks of the library to stderr."""
+def set_up_remarks(setting: Callable[..., str] = python_setting) -> None:
+    """Send the remarks of the library to stderr; ``setting`` words an argument and its values."""
     log = logging.getLogger("discan")
     log.setLevel(logging.INFO)
     log.propagate = False
-    if not any(isinstance(handler, _Remarks) for handler in log.handlers):
-        log.addHandler(_Remarks())
+    for handler in [h for h in log.handlers if isinstance(h, _Remarks)]:
+        log.removeHandler(handler)
+    log.addHandler(_Remarks(setting))
 
 
 class _Remarks(logging.Handler):
     """Print each remark of the library as one line on stderr."""
 
+    def __init__(self, setting: Callable[..., str]) -> None:
+        super().__init__()
+        self._setting = setting
+
     def emit(self, record: logging.LogRecord) -> None:
-        sys.stderr.write(plain(record.getMessage()) + "\n")
+        text = str(record.msg)
+        if isinstance(record.args, tuple) and record.args:
+            text %= tuple(
+                arg.worded(self._setting) if isinstance(arg, Argument) else arg
+                for arg in record.args
+            )
+        sys.stderr.write(plain(text) + "\n")
 
 
 # ---- parts of a table ----

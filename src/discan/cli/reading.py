@@ -15,7 +15,7 @@ from discan.cli.options import DATASET, NewData, Reading
 from discan.errors import InputError
 
 if TYPE_CHECKING:
-    from discan.data.corpus import Corpus, Layout
+    from discan.data.corpus import Corpus
     from discan.fitting.result import Fit
     from discan.readers import Option, Source
 
@@ -39,7 +39,8 @@ class Model(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """Describe the model in a few properties."""
-        return {"holds": "a model", "class": self.owner, **self.fit.describe()}
+        facts = {"metadata": list(self.fit.metadata)} if self.fit.metadata else {}
+        return {"holds": "a model", "class": self.owner, **self.fit.describe(), **facts}
 
 
 class Found(NamedTuple):
@@ -50,8 +51,11 @@ class Found(NamedTuple):
     dataset: str = ""
 
 
-def find_data(data: str, reading: Reading) -> Found:
-    """Open data and tell their format, which is guessed if it is not given."""
+def find_data(data: str, reading: Reading, like: Any = None) -> Found:
+    """Open data and tell their format, which is guessed if it is not given.
+
+    ``like`` is a fit: its data had the same format, if that can be.
+    """
     from discan.readers import MAX_UNPACKED, Source, guess
 
     if data.startswith(DATASET):
@@ -61,39 +65,47 @@ def find_data(data: str, reading: Reading) -> Found:
     source = Source(data, reading.max_bytes or MAX_UNPACKED)
     if reading.format is not None:
         return Found(source, reading.format)
-    format = guess(source)
+    format = guess(source, reading.settings, like)
     log.info("%s: read as %s", data, format)
     return Found(source, format)
 
 
-def read_found(found: Found, settings: Mapping[str, Any]) -> Corpus:
+def read_found(found: Found, reading: Reading, like: Any = None, unknown: bool = False) -> Corpus:
     """Read what was found; options that are text become what the reader takes."""
-    if found.source is None or found.format is None:
-        return _load_dataset(found.dataset, settings)
+    from discan.data.align import align
+    from discan.data.nouns import Nouns
     from discan.readers import READERS, read
 
-    return read(found.source, found.format, **_parsed(settings, READERS[found.format].options))
+    how: dict[str, Any] = {}
+    if like is not None:
+        how["unknown"] = unknown
+        how["max_unseen"] = reading.max_unseen if isinstance(reading, NewData) else 1.0
+    if found.source is None or found.format is None:
+        corpus = _load_dataset(found.dataset, reading.settings)
+        return corpus if like is None else align(corpus, like.layout, left_out=like.left_out, **how)
+    options = _parsed(reading.settings, READERS[found.format].options)
+    corpus = read(found.source, found.format, like=like, **how, **options)
+    unit = getattr(reading, "unit", None)
+    return corpus if unit is None else corpus.described(nouns=Nouns.of(unit, corpus.nouns))
 
 
-def read_data(data: str, reading: Reading, layout: Layout | None = None) -> Corpus:
-    """Read data, and report their size; text is counted by the words of ``layout``, if given."""
-    found = find_data(data, reading)
-    settings = _as_fitted(found, reading, layout) | reading.settings
+def read_data(data: str, reading: Reading, like: Any = None, unknown: bool = False) -> Corpus:
+    """Read data, and report their size; with ``like``, a fit, as its data were read."""
+    found = find_data(data, reading, like)
     began = time.perf_counter()
-    corpus = read_found(found, settings)
+    corpus = read_found(found, reading, like, unknown)
     log.info("%s, read in %.1f s", corpus.description, time.perf_counter() - began)
     if corpus.layout.word_names is None:
         log.info("the words have no names and are numbered from 0 (see --option vocabulary=...)")
     return corpus
 
 
-def model_and_data(model: Path, data: str, reading: NewData) -> tuple[Model, Corpus]:
-    """Load a model, and data arranged in the model's columns."""
-    from discan.data.align import align
-
+def model_and_data(
+    model: Path, data: str, reading: NewData, unknown: bool = False
+) -> tuple[Model, Corpus]:
+    """Load a model, and data read as its own were and arranged in its columns."""
     found = load_model(model)
-    layout = found.fit.layout
-    return found, align(read_data(data, reading, layout), layout, reading.max_unseen)
+    return found, read_data(data, reading, found.fit, unknown)
 
 
 def load_model(path: Path) -> Model:
@@ -104,21 +116,6 @@ def load_model(path: Path) -> Model:
     from discan.fitting.modelfile import load_fit
 
     return Model(*load_fit(path))
-
-
-def _as_fitted(found: Found, reading: Reading, layout: Layout | None) -> dict[str, Any]:
-    """Return the options that count new text by a model's own words."""
-    from discan.readers import READERS
-
-    words = None if layout is None else layout.word_names
-    if words is None or found.format is None or not READERS[found.format].is_text:
-        return {}
-    longest = max((word.count(" ") for word in words), default=0) + 1
-    capitals = any(word != word.lower() for word in words)
-    options = {"ngrams": (1, longest), "lowercase": not capitals}
-    if isinstance(reading, NewData) and reading.max_unseen < 1:
-        return options | {"min_df": 1, "max_df": 1.0}  # unknown words must be counted too
-    return options | {"vocabulary": list(words)}
 
 
 def _load_dataset(name: str, settings: Mapping[str, Any]) -> Corpus:

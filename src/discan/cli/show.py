@@ -11,11 +11,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from discan.cli.labels import read_labels
 from discan.cli.options import DATASET, Listing, ModelFile, Printing, Quiet, TextReading, one_of
 from discan.cli.options import printing as printed
 from discan.cli.printing import check_writable, emit, emit_record, listing, terminal_width, to_json
 from discan.cli.reading import find_data, load_model, read_found
-from discan.errors import InputError, StorageError
+from discan.errors import InputError
 
 __all__ = ["FIGURES", "Figure", "info", "plot", "show"]
 
@@ -79,10 +80,10 @@ def plot(
         typer.Option("--output", "-o", help="Figure to write: .html (interactive), .svg or .png."),
     ],
     labels: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="Text file with one label per document and line: the groups of structure, or the "
-            "rows of squares."
+            help="Column that describes the documents, e.g. party, or text file with one label per "
+            "document and line: the groups of structure, or the rows of squares."
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the figure.")] = None,
@@ -108,7 +109,7 @@ def plot(
         if figure.labels is None:
             takers = " and ".join(name for name, other in FIGURES.items() if other.labels)
             raise InputError(f"--labels applies only to {takers}, not to {kind}")
-        settings[figure.labels] = _read_labels(labels)
+        settings[figure.labels] = read_labels(labels, load_model(model).fit)
     figures.save(getattr(figures, figure.function)(load(model), **settings), output)
     log.info("figure written to %s", output)
 
@@ -138,7 +139,7 @@ def info(
     if record is None:
         found = find_data(path, reading)
         record = {"format": found.format} if found.format else {}
-        record |= describe_corpus(read_found(found, reading.settings))
+        record |= describe_corpus(read_found(found, reading))
     emit_record(printing.style, record)
 
 
@@ -173,16 +174,6 @@ def _rows(component: Any) -> Iterator[tuple[Any, ...]]:
     for kind, items in lists.items():
         for rank, (name, value) in enumerate(items, start=1):
             yield component.name, component.size, kind, rank, name, value
-
-
-def _read_labels(path: Path) -> list[str]:
-    """Read one label per line."""
-    try:
-        return path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not text in UTF-8") from None
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
 
 
 def _describe_run(folder: Path) -> dict[str, Any]:

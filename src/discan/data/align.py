@@ -11,15 +11,25 @@ from scipy import sparse
 
 from discan.data.corpus import Corpus, Layout
 from discan.data.intake import offsets
-from discan.errors import InputError
+from discan.data.left_out import NOTHING, are_left_out
+from discan.errors import InputError, shown
 from discan.typing import Array
 
 __all__ = ["align"]
 
 log = logging.getLogger("discan")
 
+LISTED = 5  # names in a remark
 
-def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
+
+def align(
+    corpus: Corpus,
+    layout: Layout,
+    max_unseen: float = 1.0,
+    left_out: Array = NOTHING,
+    unknown: bool = False,
+    any_words: bool = False,
+) -> Corpus:
     """Return the corpus with the columns of ``layout``; words it does not have are dropped.
 
     Groups are matched by name. A document has exposure 0 to a group that is not in the data, and
@@ -27,7 +37,16 @@ def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
 
     Parameters
     ----------
+    corpus : Corpus
+    layout : Layout
     max_unseen : largest share of tokens that may be dropped before it is an error
+    left_out : (n,) uint32 array
+        Checksums of words that the model left out when it was fitted; they are not unknown.
+    unknown : bool
+        Whether to add two columns to the metadata: ``known``, the number of tokens of each document
+        that the model knows, and ``unknown``, the number of those it never saw.
+    any_words : bool
+        Whether data of which no word is known are accepted, as texts are.
     """
     given = corpus.layout
     if given.word_names is None or layout.word_names is None:
@@ -36,23 +55,31 @@ def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
                 f"the data have {corpus.n_words} columns and the model {layout.n_words}, and there "
                 "are no words to match them by; read both with their vocabulary"
             )
-        return corpus
-    if given.word_names == layout.word_names and np.array_equal(
-        given.group_of_word, layout.group_of_word
-    ):
-        return corpus
-    place = {key: j for j, key in enumerate(_keys(layout, given))}
-    target = np.array([place.get(key, -1) for key in _keys(given, layout)], dtype=np.int64)
+        target = np.arange(corpus.n_words)
+        same = True
+    else:
+        place = {key: j for j, key in enumerate(_keys(layout, given))}
+        target = np.array([place.get(key, -1) for key in _keys(given, layout)], dtype=np.int64)
+        same = given.word_names == layout.word_names and np.array_equal(
+            given.group_of_word, layout.group_of_word
+        )
     words = target[corpus.words]
     known = words >= 0
-    unseen = float(corpus.counts[~known].sum()) / max(float(corpus.n_tokens), 1.0)
-    if not known.any() or unseen > max_unseen:
-        raise InputError(
-            f"{100 * unseen:.4g} % of the tokens are words that the model does not know; is it the "
-            "right model, and are the data read as those it was fitted to?"
-        )
-    if unseen > 0:
-        log.warning("%.2g %% of the tokens are unknown to the model and ignored", 100 * unseen)
+    strange = np.flatnonzero(target < 0)
+    names = [(given.word_names or ())[j] for j in strange]
+    new = np.zeros(corpus.n_words, dtype=bool)
+    new[strange] = ~are_left_out(names, left_out)
+    _report(corpus, known, new, max_unseen, any_words)
+    result = corpus if same else _moved(corpus, layout, words, known)
+    if unknown:
+        unseen = _tokens(corpus, new[corpus.words])
+        columns = {"known": _tokens(corpus, known), "unknown": unseen}
+        result = result.described(metadata={**result.metadata, **columns})
+    return result
+
+
+def _moved(corpus: Corpus, layout: Layout, words: Array, known: Array) -> Corpus:
+    """Return the known words in the columns of the layout."""
     parts = (corpus.counts[known], words[known], offsets(known)[corpus.indptr])
     table = sparse.csr_array(parts, shape=(corpus.n_documents, layout.n_words))
     return Corpus(
@@ -63,6 +90,44 @@ def align(corpus: Corpus, layout: Layout, max_unseen: float = 1.0) -> Corpus:
         group_names=layout.group_names,
         **corpus.about,
     )
+
+
+def _report(corpus: Corpus, known: Array, new: Array, max_unseen: float, any_words: bool) -> None:
+    """Say how much the model does not know, and which documents it knows nothing of."""
+    total = max(float(corpus.n_tokens), 1.0)
+    is_new = new[corpus.words]
+    unseen = float(corpus.counts[is_new].sum()) / total
+    left = float(corpus.counts[~known & ~is_new].sum()) / total
+    nothing = corpus.n_entries > 0 and not known.any() and not any_words
+    if nothing or unseen > max_unseen:
+        raise InputError(
+            f"{100 * unseen:.4g} % of the tokens are words that the model does not know; is it the "
+            "right model, and are the data read as those it was fitted to?"
+        )
+    nouns = corpus.nouns
+    if left:
+        remark = "%.3g %% of the tokens are %s that were left out at the fit, and are ignored"
+        log.info(remark, 100 * left, nouns.words)
+    if unseen:
+        totals = np.bincount(corpus.words[is_new], corpus.counts[is_new], corpus.n_words)
+        order = np.argsort(-totals, kind="stable")[: min(LISTED, int((totals > 0).sum()))]
+        some = ", ".join(shown((corpus.layout.word_names or ())[j]) for j in order)
+        remark = "%.3g %% of the tokens are %s that the model never saw, and are ignored, e.g. %s"
+        log.warning(remark, 100 * unseen, nouns.words, some)
+    strangers = np.flatnonzero(_tokens(corpus, known) == 0)
+    if strangers.size:
+        labels = corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+        some = ", ".join(shown(labels[i]) for i in strangers[:LISTED])
+        some += ", ..." if strangers.size > LISTED else ""
+        remark = "%d of %d %s hold no %s that the model knows and get the prior mean: %s"
+        sizes = (strangers.size, corpus.n_documents)
+        log.warning(remark, *sizes, nouns.documents, nouns.word, some)
+
+
+def _tokens(corpus: Corpus, chosen: Array) -> Array:
+    """Return the number of each document's tokens in some entries, (I,) float64."""
+    sums = np.concatenate(([0.0], np.cumsum(np.where(chosen, corpus.counts, 0), dtype=np.float64)))
+    return np.asarray(sums[corpus.indptr[1:]] - sums[corpus.indptr[:-1]])
 
 
 def _keys(layout: Layout, other: Layout) -> Sequence[Hashable]:

@@ -21,6 +21,7 @@ from discan.data.intake import (
     read_table,
     tightest,
 )
+from discan.data.left_out import NOTHING
 from discan.data.metadata import read_metadata, select_metadata
 from discan.data.nouns import Nouns
 from discan.errors import InputError
@@ -141,6 +142,8 @@ class Corpus:
         What documents, words and components are called.
     reading : dict, optional
         How the data were read: the format and its options.
+    left_out : (n,) uint32 array, optional
+        Checksums of words that were left out when the data were read, as too rare or too frequent.
 
     Attributes
     ----------
@@ -156,6 +159,7 @@ class Corpus:
         float64, NaN if missing; or objects of type str, None if missing.
     nouns : Nouns
     reading : dict
+    left_out : (n,) uint32 array
     """
 
     indptr: Array
@@ -167,6 +171,7 @@ class Corpus:
     metadata: dict[str, Array]
     nouns: Nouns
     reading: dict[str, Any]
+    left_out: Array
 
     def __init__(
         self,
@@ -179,6 +184,7 @@ class Corpus:
         metadata: Any = None,
         nouns: Nouns | None = None,
         reading: dict[str, Any] | None = None,
+        left_out: Array | None = None,
     ) -> None:
         table = read_table(counts)
         if document_names is None:
@@ -204,6 +210,7 @@ class Corpus:
         self.metadata = read_metadata(metadata, n_documents)
         self.nouns = nouns or Nouns()
         self.reading = dict(reading or {})
+        self.left_out = NOTHING if left_out is None else np.asarray(left_out, dtype=np.uint32)
         _check_unexposed(self)
 
     @classmethod
@@ -232,6 +239,7 @@ class Corpus:
         metadata: dict[str, Array] | None = None,
         nouns: Nouns | None = None,
         reading: dict[str, Any] | None = None,
+        left_out: Array | None = None,
     ) -> Corpus:
         """Make a corpus of canonical arrays, which are neither checked nor copied."""
         corpus = cls.__new__(cls)
@@ -244,6 +252,7 @@ class Corpus:
         corpus.metadata = metadata or {}
         corpus.nouns = nouns or Nouns()
         corpus.reading = reading or {}
+        corpus.left_out = NOTHING if left_out is None else left_out
         return corpus
 
     # ---- sizes ----
@@ -402,8 +411,8 @@ class Corpus:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What is known besides the counts, as arguments: names, metadata, nouns and reading."""
-        names = ("document_names", "metadata", "nouns", "reading")
+        """What is known besides the counts, as arguments: names, metadata, nouns, reading, ..."""
+        names = ("document_names", "metadata", "nouns", "reading", "left_out")
         return {name: getattr(self, name) for name in names}
 
     def described(self, **changes: Any) -> Corpus:

@@ -98,8 +98,7 @@ def _column_values(column: Any) -> Array:
     except (TypeError, ValueError) as error:
         raise InputError(
             f"column {column.name!r} is not numeric ({reason(error)}); convert it to numbers "
-            "or leave it out; of answers in words make counts with pandas.get_dummies, and let "
-            "groups= say which columns are answers to the same question"
+            "or leave it out; a frame of answers in words is read by discan.read(frame)"
         ) from None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discan.data.intake import reason
+from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
 from discan.errors import InputError
 from discan.typing import Array
@@ -110,7 +111,7 @@ def _date(value: np.datetime64) -> str:
 
 
 def encode_about(owner: Any, arrays: dict[str, Array]) -> dict[str, Any]:
-    """Return metadata, nouns and reading of a corpus or a fit as JSON; numbers go to ``arrays``."""
+    """Return what is known of a corpus or a fit as JSON; numbers go to ``arrays``."""
     columns: list[dict[str, Any]] = []
     for n, (name, column) in enumerate(owner.metadata.items()):
         if column.dtype == object:
@@ -119,6 +120,8 @@ def encode_about(owner: Any, arrays: dict[str, Array]) -> dict[str, Any]:
             arrays[f"metadata.{n}"] = column
             columns.append({"name": name, "array": f"metadata.{n}"})
     nouns = owner.nouns
+    if owner.left_out.size:
+        arrays["left_out"] = owner.left_out
     return {
         "metadata": columns,
         "nouns": [nouns.document, nouns.word, nouns.component],
@@ -127,7 +130,7 @@ def encode_about(owner: Any, arrays: dict[str, Array]) -> dict[str, Any]:
 
 
 def decode_about(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return metadata, nouns and reading from a file; an older file has the defaults."""
+    """Return what is known of a corpus or a fit from a file; an older file has the defaults."""
     metadata: dict[str, Array] = {}
     for column in header.get("metadata", ()):
         if "array" in column:
@@ -142,4 +145,5 @@ def decode_about(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict
         "metadata": metadata,
         "nouns": Nouns(*header["nouns"]) if "nouns" in header else Nouns(),
         "reading": dict(header.get("reading", {})),
+        "left_out": arrays.get("left_out", NOTHING),
     }

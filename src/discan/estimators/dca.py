@@ -17,12 +17,15 @@ from discan.algorithms import Algorithm, choose
 from discan.algorithms.auto import learnt_by_default
 from discan.algorithms.base import Params, Posterior, without_priors
 from discan.algorithms.starts import checked_components
+from discan.data.annotated import is_annotated
 from discan.data.corpus import Corpus
+from discan.data.frames import completed, holds_text, is_frame
 from discan.data.storage import locked
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.frames import frame
 from discan.estimators.input import check_layout, read_corpus, read_seed
+from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
 from discan.fitting.hidden_groups import like
 from discan.fitting.modelfile import encode_settings, write_fit
@@ -235,7 +238,10 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (I, J) array, sparse matrix, data frame or Corpus
+        X : (I, J) array, sparse matrix, data frame, Corpus, AnnData or MuData
+            A data frame with columns that are no numbers is a table of answers: one column per
+            question, missing values allowed (pandas, polars, Arrow, DuckDB). Modalities of a MuData
+            are groups.
         y : ignored
         """
         corpus = read_corpus(self, X, self.groups, reset=True)
@@ -435,12 +441,36 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (I, J) of float
-            In the form of X: sparse (CSR) for sparse and Corpus, dense for dense, a data frame for
-            a data frame.
+            In the form of X: sparse (CSR) for sparse, Corpus and AnnData, dense for dense, a data
+            frame for a data frame. A frame of answers has its missing cells filled by the likeliest
+            answers.
         """
         corpus = self._corpus(X)
         with self._threads() as engine:
-            return like(X, corpus, self.fit_.fill(corpus, totals, engine))
+            filled = self.fit_.fill(corpus, totals, engine)
+        if is_frame(X) and holds_text(X):
+            return completed(X, corpus, *filled)
+        return like(corpus if is_annotated(X) else X, corpus, filled)
+
+    # ---- single cells ----
+
+    def annotate(self, data: Any, key: str = "discan") -> Any:
+        """Write the result into an AnnData or a MuData, and return it.
+
+        Parameters
+        ----------
+        data : AnnData or MuData
+            Cells of the fit, or new ones. It gets ``obsm["X_discan"]``, the scores of the cells
+            (I, K) as ``transform`` gives them; ``varm["discan"]``, the loadings of the genes
+            (J, K), NaN for those that the model does not have; and ``uns["discan"]``, the model
+            and its settings.
+        key : str, default="discan"
+            What the entries are called.
+        """
+        check_is_fitted(self)
+        names = [str(name) for name in self.get_feature_names_out()]
+        annotate(self.fit_, data, self._infer(data).scores, key, names)
+        return data
 
     # ---- data frames ----
 
@@ -462,7 +492,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _corpus(self, X: Any) -> Corpus:
         """Make a checked corpus of new documents."""
         check_is_fitted(self)
-        return check_layout(self, read_corpus(self, X, self.groups, reset=False), self.fit_.layout)
+        corpus = read_corpus(self, X, self.groups, reset=False, fit=self.fit_)
+        return check_layout(self, corpus, self.fit_.layout)
 
     def _infer(self, X: Any) -> Posterior:
         corpus = self._corpus(X)

@@ -9,17 +9,34 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from discan.data.align import align
+from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus, Layout
+from discan.data.frames import holds_text, is_frame, read_frame
 from discan.errors import InputError
 from discan.validation import whole
 
 __all__ = ["check_layout", "read_corpus", "read_seed"]
 
 
-def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool) -> Corpus:
-    """Make a checked corpus of X; with ``reset``, the estimator remembers its columns."""
-    if isinstance(X, Corpus):
+def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = None) -> Corpus:
+    """Make a checked corpus of X; with ``reset``, the estimator remembers its columns.
+
+    Frames of answers, AnnData and MuData are read as the data of ``fit`` were, if it is given.
+    """
+    if is_annotated(X) or (is_frame(X) and holds_text(X)):
+        corpus = read_annotated(X, fit) if is_annotated(X) else read_frame(X, fit)
+        if fit is not None:
+            corpus = align(corpus, fit.layout, left_out=fit.left_out)
+        elif groups is not None:
+            corpus = _regrouped(corpus, groups)
+        if reset:
+            estimator.__dict__.pop("feature_names_in_", None)
+    elif isinstance(X, Corpus):
         corpus = Corpus.of(X, groups=groups)
+        names = None if fit is None else fit.layout.word_names
+        if names is not None and X.layout.word_names not in (None, names):
+            corpus = align(corpus, fit.layout, left_out=fit.left_out)
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
     elif sparse.issparse(X) or hasattr(type(X), "columns"):
@@ -31,6 +48,13 @@ def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool) -> Corpus:
     if reset:
         estimator.n_features_in_ = corpus.n_words
     return corpus
+
+
+def _regrouped(corpus: Corpus, groups: Any) -> Corpus:
+    if corpus.n_groups > 1:
+        raise InputError("questions and modalities are the groups of such data; leave out groups")
+    names = corpus.layout.word_names
+    return Corpus(corpus.to_csr(), groups=groups, word_names=names, **corpus.about)
 
 
 def check_layout(estimator: Any, corpus: Corpus, layout: Layout) -> Corpus:

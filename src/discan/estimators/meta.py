@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ class MetaEstimator(BaseEstimator):
 
     def read(self, X: Any, reset: bool) -> Corpus:
         """Make a checked corpus of X, as DCA does."""
-        corpus = read_corpus(self, X, self.groups, reset)
+        fit = None if reset else replace(self.dca_.fit_, layout=self.layout_)
+        corpus = read_corpus(self, X, self.groups, reset, fit)
         if not reset:
             return check_layout(self, corpus, self.layout_)
         self.layout_ = corpus.layout

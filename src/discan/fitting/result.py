@@ -13,6 +13,7 @@ import numpy as np
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.data.corpus import Corpus, Layout
+from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
 from discan.errors import InputError
@@ -54,6 +55,8 @@ class Fit:
         What documents, words and components are called.
     reading : dict
         How the training documents were read.
+    left_out : (n,) uint32 array
+        Checksums of words that were left out then, as too rare or too frequent.
     group_totals : (G,) array
         Mean count of each group in the documents that have it.
     """
@@ -69,6 +72,7 @@ class Fit:
     metadata: dict[str, Array] = field(default_factory=dict)
     nouns: Nouns = field(default_factory=Nouns)
     reading: dict[str, Any] = field(default_factory=dict)
+    left_out: Array = field(default_factory=lambda: NOTHING)
     draws: Draws | None = None
     trace: Trace = field(default_factory=Trace)
     reason: str = ""

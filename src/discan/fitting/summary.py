@@ -133,6 +133,7 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
         "empty documents": int((corpus.lengths == 0).sum()),
         "whole counts": whole,
         "exposures": corpus.exposures is not None,
+        **({"metadata": list(corpus.metadata)} if corpus.metadata else {}),
     } | {
         f"first {kind}": list(names[:5])
         for kind, names in (

@@ -3,8 +3,8 @@
 
 # They register on import. Guessing asks them in this order.
 # isort: off
-from discan.readers import matrices, arrays, long_wide, categorical, votes  # noqa: F401
-from discan.readers import genetics, cells, reuters, folders, text_lines  # noqa: F401
+from discan.readers import matrices, arrays, votes, long_wide, categorical  # noqa: F401
+from discan.readers import genetics, cells, reuters, folders, text_lines, text_tables  # noqa: F401
 
 # isort: on
 from discan.readers.guess import READERS, Reader, guess, read

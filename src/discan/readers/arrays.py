@@ -178,6 +178,7 @@ def _read_dense(
             raise source.error(f"no array {shown(name)}; found {sorted(members)}")
     dense = file.load(array)
     names = _names(file, dense.shape, chosen)
+    names["metadata"] = _facts(file, dense.shape, names, array)
     exposures = None
     if missing is not None:
         dense, exposures = _without_missing(dense, missing, names.get("groups"))
@@ -211,6 +212,23 @@ def _names(file: _File, shape: tuple[int, ...], chosen: dict[str, str | None]) -
         if what is not None and names.setdefault(what, values) is values:
             log.info("%s: %s taken as %s", file.source.path, name, what)
     return names
+
+
+def _facts(
+    file: _File, shape: tuple[int, ...], names: dict[str, Any], array: str
+) -> dict[str, Any]:
+    """Return arrays of one value per document that are neither names nor the table."""
+    if shape[0] == shape[1]:
+        return {}
+    found = {}
+    for name, m in file.members.items():
+        if name != array and m.shape == shape[:1] and m.dtype.kind in "biufU":
+            values = file.load(name).tolist()
+            if not any(values == other for other in names.values()):
+                found[name] = values
+    if found:
+        log.info("%s: kept as metadata: %s", file.source.path, ", ".join(map(shown, found)))
+    return found
 
 
 def _without_missing(dense: Array, missing: int, groups: Any) -> tuple[Array, Array | None]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read single cells: AnnData's .h5ad, through h5py."""
+"""Read single cells: AnnData's .h5ad and MuData's .h5mu, through h5py."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from discan.data.annotated import Place, choose_place, join_modalities, unique_names
 from discan.data.corpus import Corpus
 from discan.data.nouns import CELLS
 from discan.errors import LimitError, shown
@@ -25,36 +26,77 @@ FREE_BYTES = 2**26
 
 @reader(
     "h5ad",
-    "AnnData .h5ad, cells by genes (needs h5py)",
-    endings=(".h5ad",),
-    sniff=lambda source: source.name.endswith(".h5ad"),
+    "AnnData .h5ad, cells by genes, or MuData .h5mu, each modality a group (needs h5py)",
+    endings=(".h5ad", ".h5mu"),
+    sniff=lambda source: source.name.endswith((".h5ad", ".h5mu")),
 )
 def read_h5ad(
     source: Source,
     layer: Annotated[
-        str | None, 'Layer that holds the counts, e.g. "counts"; by default X.'
+        str | None,
+        'Layer that holds the counts, e.g. "counts"; "X" for X. By default X, or if that holds '
+        'no whole numbers the layer "counts" or raw.',
     ] = None,
     raw: Annotated[bool, "Whether to read raw/X, with the genes of raw."] = False,
+    *,
+    like: Any = None,
 ) -> Corpus:
-    """Read the counts of an AnnData file."""
+    """Read the counts of an AnnData or MuData file, and what describes the cells."""
     try:
         import h5py  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         problem = "reading .h5ad needs the package h5py: pip install h5py"
         raise source.error(problem) from None
-    place = "raw/X" if raw else "X" if layer is None else f"layers/{layer}"
+    wanted = Place(None if layer == "X" else layer, raw) if raw or layer is not None else None
     with source.faults("cannot be read as .h5ad"), h5py.File(source.path, "r") as file:
-        counts = _read_matrix(source, _member(source, file, place), place)
-        words = _names(source, file, "raw/var" if raw else "var", counts.shape[1])
-        documents = _names(source, file, "obs", counts.shape[0])
-    if counts.data.dtype.kind == "f" and (np.rint(counts.data) != counts.data).any():
-        log.warning(
-            "%s: %s holds fractions, so it may be normalised; raw counts may be in a layer "
-            "(layer=...) or in raw (raw=True)",
-            source.path,
-            place,
-        )
-    return source.corpus(counts, word_names=words, document_names=documents, nouns=CELLS)
+        if "mod" not in file:
+            return _read_one(source, file, "", wanted, like)
+        listed = _member(source, file, "mod")
+        order = [_text(name) for name in listed.attrs.get("mod-order", list(listed))]
+        parts = {
+            name: _read_one(source, _member(source, file, f"mod/{name}"), name, wanted, like)
+            for name in order
+        }
+        cells = _names(source, file, "obs", None) or []
+        with source.naming():
+            return join_modalities(parts, cells, _facts(source, file, len(cells)))
+
+
+def _read_one(source: Source, file: Any, modality: str, wanted: Place | None, like: Any) -> Corpus:
+    """Read one AnnData, which is a file or a group of it."""
+
+    def load(place: Place) -> Any:
+        where = "raw/X" if place.raw else "X" if place.layer is None else f"layers/{place.layer}"
+        return _read_matrix(source, _member(source, file, where), where)
+
+    layers = list(file["layers"]) if "layers" in file else []
+    before = {} if like is None else like.reading.get("places", {})
+    if wanted is None and modality in before:
+        found = Place(*before[modality])
+        has_raw = "raw" in file or not found.raw
+        wanted = found if found.layer in (None, *layers) and has_raw else None
+    if wanted is not None:
+        place, counts = wanted, load(wanted)
+        if not _is_whole(counts):
+            log.warning("%s: %s holds fractions, so it may be normalised", source.path, place)
+    else:
+        has_raw = "raw" in file and "X" in file["raw"]
+        origin = f"{source.path}{f', modality {modality}' if modality else ''}"
+        with source.naming():
+            place, counts = choose_place(load, layers, has_raw, "X" in file, origin)
+    words = _names(source, file, "raw/var" if place.raw else "var", counts.shape[1])
+    return source.corpus(
+        counts,
+        word_names=None if words is None else unique_names(words, str(source.path)),
+        document_names=_names(source, file, "obs", counts.shape[0]),
+        metadata=_facts(source, file, counts.shape[0]),
+        nouns=CELLS,
+        reading={"places": {modality: list(place)}},
+    )
+
+
+def _is_whole(counts: Any) -> bool:
+    return counts.data.dtype.kind != "f" or bool((np.rint(counts.data) == counts.data).all())
 
 
 def _member(source: Source, file: Any, place: str) -> Any:
@@ -114,13 +156,66 @@ def _read_dense(source: Source, dataset: Any, place: str) -> Any:
     return dense_table(n_cells, n_genes, dataset.__getitem__)
 
 
-def _names(source: Source, file: Any, place: str, size: int) -> list[str] | None:
+def _names(source: Source, file: Any, place: str, size: int | None) -> list[str] | None:
     frame = _member(source, file, place)
     index = _text(frame.attrs.get("_index", "_index"))
     column = frame.get(index)
-    if column is None or not hasattr(column, "dtype") or column.shape != (size,):
+    if column is None or not hasattr(column, "dtype") or column.ndim != 1:
+        return None
+    if size is not None and column.shape != (size,):
         return None
     return [_text(value) for value in _load(source, column, f"{place}/{index}")]
+
+
+# ---- what describes the cells ----
+
+
+def _facts(source: Source, file: Any, n_cells: int) -> dict[str, Any]:
+    """Return the columns of ``obs``."""
+    frame = _member(source, file, "obs")
+    if not hasattr(frame, "keys"):
+        return {}
+    index = _text(frame.attrs.get("_index", "_index"))
+    listed = [_text(name) for name in frame.attrs.get("column-order", ())]
+    found = {name: _column(source, frame, name) for name in listed if name != index}
+    return {n: v for n, v in found.items() if v is not None and np.shape(v) == (n_cells,)}
+
+
+def _column(source: Source, frame: Any, name: str) -> Any:
+    """Return a column of obs: numbers, text or categories; None for any other kind."""
+    column, place = frame.get(name), f"obs/{name}"
+    if column is None:
+        return None
+    if hasattr(column, "dtype"):
+        values = _load(source, column, place)
+        old = frame.get("__categories")
+        if old is not None and name in old:  # as AnnData wrote categories before 0.8
+            texts = _load(source, old[name], f"obs/__categories/{name}")
+            return _of_categories(values, texts)
+        if values.dtype.kind in "iuf":
+            return values
+        return [_text(value) for value in values.tolist()] if values.dtype.kind in "OSUb" else None
+    kind = _text(column.attrs.get("encoding-type", ""))
+    if kind == "categorical":
+        parts = (_load(source, _member(source, column, p), place) for p in ("codes", "categories"))
+        return _of_categories(*parts)
+    if kind.startswith("nullable"):
+        values, mask = (
+            _load(source, _member(source, column, p), place) for p in ("values", "mask")
+        )
+        return [None if m else _plain(v) for v, m in zip(values.tolist(), mask, strict=True)]
+    return None
+
+
+def _of_categories(codes: Array, categories: Array) -> Any:
+    if codes.dtype.kind not in "iu" or codes.max(initial=-1) >= len(categories):
+        return None
+    texts = [*(_plain(value) for value in categories.tolist()), None]
+    return [texts[code] if code >= 0 else None for code in codes.tolist()]
+
+
+def _plain(value: Any) -> Any:
+    return _text(value) if isinstance(value, bytes | str | bool) else value
 
 
 def _text(value: Any) -> str:

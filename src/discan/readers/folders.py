@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from discan.data.corpus import Corpus
-from discan.errors import InputError, LimitError, StorageError
+from discan.errors import InputError, LimitError, StorageError, shown
 from discan.readers.guess import reader
 from discan.readers.source import PACKED_STARTS, Source
 from discan.readers.tokens import TextOptions
@@ -110,7 +110,20 @@ def _read_files(
     if decode.n_others:
         remark = "%s: %d files are not UTF-8 and were read as Latin-1"
         log.warning(remark, source.path, decode.n_others)
-    return counts.finish(names)
+    return counts.finish(names).described(metadata=_folders(source, names))
+
+
+def _folders(source: Source, names: list[str]) -> dict[str, list[str]]:
+    """Return the folder of each file inside the source, if there are several: often its label."""
+    folders = [name.rpartition("/")[0] for name in names]
+    if len(set(folders)) < 2:
+        return {}
+    start = folders[0].split("/")[0]
+    if all(folder.split("/")[0] == start for folder in folders):  # an archive of one folder
+        folders = [folder.partition("/")[2] for folder in folders]
+    some = ", ".join(map(shown, list(dict.fromkeys(folders))[:3]))
+    log.info("%s: the folder of each file is kept as metadata: %s, ...", source.path, some)
+    return {"folder": folders}
 
 
 class _Decoder:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -12,12 +13,15 @@ import numpy as np
 from discan.data.corpus import Corpus
 from discan.data.nouns import ALLELES
 from discan.errors import shown
+from discan.readers.allele_codes import family_facts
 from discan.readers.guess import reader
 from discan.readers.numbers import dense_table
 from discan.readers.source import Source
 from discan.typing import Array
 
 __all__ = ["read_plink"]
+
+log = logging.getLogger("discan")
 
 MAGIC = b"\x6c\x1b"
 SNPS_AT_ONCE = 2**10
@@ -67,7 +71,8 @@ def read_plink(
     family = _family(source)
     if family is None:
         raise source.error(".bed, .bim and .fam of one name are needed, in one folder")
-    people = [fields[1] for fields in _fields(source, family.fam, 2)]
+    heads = list(_fields(source, family.fam, 2))
+    people = [fields[1] for fields in heads]
     snps, words = [], []
     for fields in _fields(source, family.bim, 6):
         name = fields[1] if fields[1] != "." else f"{fields[0]}:{fields[3]}"
@@ -88,8 +93,23 @@ def read_plink(
         document_names=people,
         word_names=words,
         group_names=snps,
+        metadata=family_facts(heads) | _populations(source, family, len(people)),
         nouns=ALLELES,
     )
+
+
+def _populations(source: Source, family: _Family, n_people: int) -> dict[str, list[str]]:
+    """Return the populations of a file .pops or .pop beside the others, one line each."""
+    stem = family.fam.name.partition(".fam")[0]
+    beside = Source(family.fam).beside(f"{stem}.pops", f"{stem}.pop")
+    if beside is None:
+        return {}
+    labels = [text.strip() for _, text in source.lines(beside)]
+    if len(labels) != n_people:
+        log.warning("%s: %d lines for %d people; not used", beside, len(labels), n_people)
+        return {}
+    log.info("%s: populations read from %s", source.path, beside)
+    return {"population": labels}
 
 
 def _fields(source: Source, path: Path, least: int) -> Iterator[list[str]]:

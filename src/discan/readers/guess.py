@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from discan.data.align import align
+from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
-from discan.errors import InputError
+from discan.data.frames import is_frame, read_frame
+from discan.errors import Argument, InputError
 from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source
-from discan.readers.tokens import TextOptions
+from discan.readers.tokens import TextOptions, word_list
 
 __all__ = ["READERS", "Reader", "guess", "read", "reader"]
 
@@ -35,6 +39,12 @@ class Reader:
     sniff: Callable[[Source], bool] | None
     function: Callable[..., Corpus]
     is_text: bool = False
+    family: frozenset[str] = frozenset()  # readers of one family read the same kinds of files
+
+    @cached_property
+    def remembers(self) -> bool:
+        """Whether the function reads data ``like`` those of a model."""
+        return "like" in inspect.signature(self.function).parameters
 
     @cached_property
     def options(self) -> dict[str, Option]:
@@ -51,6 +61,7 @@ def reader(
     endings: tuple[str, ...] = (),
     sniff: Callable[[Source], bool] | None = None,
     is_text: bool = False,
+    family: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Corpus]], Callable[..., Corpus]]:
     """Register ``function(source, **options) -> Corpus`` under a name; use as a decorator.
 
@@ -58,16 +69,19 @@ def reader(
     """
 
     def decorate(function: Callable[..., Corpus]) -> Callable[..., Corpus]:
-        READERS[name] = Reader(name, summary, endings, sniff, function, is_text)
+        READERS[name] = Reader(name, summary, endings, sniff, function, is_text, frozenset(family))
         return function
 
     return decorate
 
 
 def read(
-    path: str | os.PathLike[str] | Source,
+    path: Any,
     format: str | None = None,
     *,
+    like: Any = None,
+    unknown: bool = False,
+    max_unseen: float = 1.0,
     max_unpacked: int = MAX_UNPACKED,
     **options: Any,
 ) -> Corpus:
@@ -75,18 +89,33 @@ def read(
 
     Parameters
     ----------
-    path : file or folder, or a Source made of it
-        Files packed as .gz, .xz, .bz2 or .zst are unpacked while they are read.
+    path : file or folder, or a Source made of it; data frame, AnnData or MuData
+        Files packed as .gz, .xz, .bz2 or .zst are unpacked while they are read. A data frame takes
+        the options of tables of answers; AnnData and MuData take ``layer`` and ``raw``.
     format : name of a reader (``discan.readers.READERS``), guessed if not given
+    like : fitted estimator, Fit or Corpus, optional
+        The data are read as its data were, and arranged in its columns; words that it does not
+        have are dropped. Options that you give come before those that it remembers.
+    unknown : bool, default=False
+        With ``like``: whether to add columns ``known`` and ``unknown`` to the metadata, the numbers
+        of tokens of each document that the model knows, and that it never saw.
+    max_unseen : float, default=1.0
+        With ``like``: an error is raised if the model never saw a larger share of the tokens.
     max_unpacked : int, default=2**30
         A file is refused if it unpacks to more bytes than this and than a hundred times its size.
         A Source has this limit already.
     **options
         Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
     """
+    like = getattr(like, "fit_", like)
+    if is_annotated(path) or is_frame(path):
+        corpus = _read_object(path, like, options)
+        if like is None:
+            return corpus
+        return align(corpus, like.layout, max_unseen, like.left_out, unknown)
     source = path if isinstance(path, Source) else Source(path, max_unpacked)
     if format is None:
-        format = guess(source)
+        format = guess(source, options, like)
         log.info("%s: read as %s", source.path, format)
     if format not in READERS:
         use = {"format": tuple(READERS)}
@@ -96,26 +125,57 @@ def read(
         if name not in known:
             names = ", ".join(known) or "none"
             raise source.error(f"read as {format}, which has no option {name!r}; it has {names}")
-    corpus = READERS[format].function(source, **options)
-    reading = {"format": format, "options": {name: _plain(v) for name, v in options.items()}}
-    return corpus.described(reading={**reading, **corpus.reading})
+    found = READERS[format]
+    if like is None and (unknown or max_unseen < 1):
+        raise InputError("unknown and max_unseen need a model to compare with; use like=model")
+    if like is not None:
+        options = as_before(found, like, options, source) | options
+        if found.remembers:
+            options["like"] = like
+    corpus = found.function(source, **options)
+    options.pop("like", None)
+    reading = {"format": format, "options": plain_options(options)}
+    corpus = corpus.described(reading={**reading, **corpus.reading})
+    if like is None:
+        return corpus
+    return align(corpus, like.layout, max_unseen, like.left_out, unknown, found.is_text)
 
 
-def _plain(value: Any) -> Any:
-    """Return an option as JSON can hold it: numbers, text and lists of these."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    return [_plain(item) for item in value] if isinstance(value, Iterable) else str(value)
+def _read_object(data: Any, like: Any, options: dict[str, Any]) -> Corpus:
+    """Read an AnnData, a MuData or a data frame."""
+    if not is_annotated(data):
+        return read_frame(data, like, **options)
+    for name in options:
+        if name not in ("layer", "raw"):
+            raise InputError(f"AnnData and MuData have no option {name!r}; they have layer and raw")
+    return read_annotated(data, like, **options)
 
 
-def guess(source: Source) -> str:
+def guess(source: Source, options: Iterable[str] = (), like: Any = None) -> str:
     """Guess the format: the first reader that recognises the content.
 
     The ending of a file's name decides which readers are asked, except for .txt; their own errors
-    then tell what is wrong. Readers of text, the most lenient, are asked last.
+    then tell what is wrong. Readers of text, the most lenient, are asked last. Of readers of the
+    same family, that of the data of ``like`` is preferred, or one that takes the ``options``.
     """
+    before = None if like is None else READERS.get(like.reading.get("format", ""))
+    try:
+        found = _recognised(source)
+    except InputError:
+        if before is None or "table" not in before.family:
+            raise
+        found = before.name  # a table too small to tell
+    family = [r for r in READERS.values() if r.family & READERS[found].family]
+    if before in family and "long" not in (found, before.name):  # triples are told with certainty
+        found = before.name
+    wanted = set(options)
+    if wanted <= set(READERS[found].options):
+        return found
+    return next((r.name for r in family if wanted <= set(r.options)), found)
+
+
+def _recognised(source: Source) -> str:
+    """Return the first reader that recognises the content."""
     readers = READERS.values()
     meant = [r for r in readers if r.endings and source.name.endswith(r.endings)]
     asked = meant
@@ -123,11 +183,64 @@ def guess(source: Source) -> str:
         asked = [r for r in readers if not r.is_text]
         if not any(r in asked for r in meant):
             asked += [*meant, *(r for r in readers if r.is_text)]
-    for found in asked:
-        if found.sniff is not None and found.sniff(source):
-            return found.name
+    for other in asked:
+        if other.sniff is not None and other.sniff(source):
+            return other.name
     if meant:
         return meant[0].name
     if not source.is_folder and source.path.stat().st_size == 0:
         raise source.error("the file is empty")
+    if source.name.endswith((".xlsx", ".xls", ".ods")):
+        raise source.error("a spreadsheet; save it as .csv first")
     raise source.error("cannot tell the format", use={"format": tuple(READERS)})
+
+
+# ---- how data were read, and reading others in the same way ----
+
+# Options that choose words; a model has chosen its words already.
+_CHOOSING = ("min_df", "max_df", "max_words", "vocabulary")
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as JSON can hold them; a file of stop words becomes the words."""
+    result = {name: _plain(value) for name, value in options.items()}
+    words = result.get("stop_words")
+    if isinstance(words, str) and words not in ("english", "none"):
+        result["stop_words"] = word_list(words, "stop_words", "'english', 'none'")
+    return result
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, Iterable) else str(value)
+
+
+def as_before(found: Reader, like: Any, given: Mapping[str, Any], source: Source) -> dict[str, Any]:
+    """Return the options by which the data of ``like`` were read, as far as a reader has them."""
+    remembered = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in like.reading.get("options", {}).items()
+        if name in found.options and name not in given and name not in _CHOOSING
+    }
+    if remembered:
+        (first, value), *others = remembered.items()
+        options = Argument(first, value, others=dict(others))
+        log.info("%s: read as the data of the model were, with %s", source.path, options)
+    vocabulary = like.reading.get("options", {}).get("vocabulary")
+    if not found.is_text:
+        takes_one = "vocabulary" in found.options and "vocabulary" not in given
+        if takes_one and isinstance(vocabulary, str) and os.path.isfile(vocabulary):
+            remembered["vocabulary"] = vocabulary
+        return remembered
+    words = like.layout.word_names or ()
+    if "format" not in like.reading:  # an older model: its words tell how they were made
+        longest = max((word.count(" ") for word in words), default=0) + 1
+        capitals = any(word != word.lower() for word in words)
+        remembered = {"ngrams": (1, longest), "lowercase": not capitals}
+    # all words are counted, so that one can tell which the model does not know
+    return remembered | {"min_df": 1, "max_df": 1.0}

@@ -3,39 +3,53 @@
 
 from __future__ import annotations
 
+import logging
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from discan.data.columns import number, unique_titles
 from discan.data.corpus import Corpus
 from discan.data.intake import tightest
-from discan.errors import InputError, LimitError, shown
+from discan.data.nouns import Nouns
+from discan.data.roles import noun_of
+from discan.errors import Argument, InputError, LimitError, shown
 from discan.readers.csv_rows import (
     Column,
     Delimiter,
-    Heading,
     Quotes,
     Row,
     check_width,
-    find_column,
-    open_table,
     table_rows,
 )
 from discan.readers.guess import reader
-from discan.readers.numbers import are_counts, check_count, number, rows_table, sparse_table
+from discan.readers.numbers import are_counts, check_count, rows_table, sparse_table
 from discan.readers.source import Source
-from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, find_names, is_kind, key
+from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, is_kind, key, names_rows
+from discan.readers.tables import (
+    Describing,
+    Heading,
+    IdColumn,
+    Metadata,
+    Table,
+    find_columns,
+    open_table,
+)
 from discan.typing import Array
 
 __all__ = ["read_long", "read_wide"]
 
+log = logging.getLogger("discan")
+
 Columns = Sequence[Column] | None
 
 
-@reader("long", "table of triples: document, word and count", sniff=is_kind("long"))
+@reader(
+    "long", "table of triples: document, word and count", sniff=is_kind("long"), family=("table",)
+)
 def read_long(
     source: Source,
     columns: Annotated[
@@ -55,9 +69,22 @@ def read_long(
     titles = [cell.strip() for cell in first[1]]
     if header is None:
         header = source.name.endswith(".parquet") or _has_heading(titles, columns)
+    if header:
+        titles = unique_titles(titles)[0]
     chosen = _choose_columns(source, titles, header, columns)
     body = rows if header else chain([first], rows)
-    return _read_triples(source, check_width(source, body, len(titles)), chosen)
+    corpus = _read_triples(source, check_width(source, body, len(titles)), chosen, titles)
+    return corpus.described(nouns=_nouns([titles[j] for j in chosen])) if header else corpus
+
+
+def _nouns(titles: Sequence[str]) -> Nouns:
+    """Call rows and columns what the titles call them, if that is clear: user and artist."""
+    known = "user artist item gene cell sample term token word document customer product".split()
+    found = {}
+    for kind, title in zip(("document", "word"), titles, strict=False):
+        name = key(title).removesuffix("id")
+        found[kind] = name if name in known else noun_of(title) or kind
+    return Nouns(**found)
 
 
 def _has_heading(titles: list[str], columns: Columns) -> bool:
@@ -76,7 +103,8 @@ def _choose_columns(source: Source, titles: list[str], header: bool, columns: Co
         if isinstance(columns, str) or len(columns) not in (2, 3):
             problem = "{}; pass (document, word, count)"
             raise InputError(problem, argument="columns", value=columns)
-        return [find_column(source, column, heading, width) for column in columns]
+        names = heading or [str(n) for n in range(width)]
+        return [find_columns(source, column, names)[0] for column in columns]
     if width < 2:
         problem = "a single column; triples need document, word and count"
         raise source.error(problem, use={"delimiter": ...})
@@ -90,12 +118,17 @@ def _choose_columns(source: Source, titles: list[str], header: bool, columns: Co
     return list(range(min(width, 3)))
 
 
-def _read_triples(source: Source, rows: Iterable[Row], columns: list[int]) -> Corpus:
+def _read_triples(
+    source: Source, rows: Iterable[Row], columns: list[int], titles: Sequence[str]
+) -> Corpus:
     documents: dict[str, int] = {}
     words: dict[str, int] = {}
     numbers, counts = (array("i"), array("i")), array("d")
     d, w, c = (*columns, -1)[:3]
+    facts = _Facts([j for j in range(len(titles)) if j not in columns])
     for line, row in rows:
+        if facts.columns:
+            facts.add(row[d].strip(), row)
         document, word = row[d].strip(), row[w].strip()
         if not document or not word:
             what = "word" if document else "document"
@@ -108,36 +141,74 @@ def _read_triples(source: Source, rows: Iterable[Row], columns: list[int]) -> Co
     rows_of, words_of = map(np.asarray, numbers)
     shape = (len(documents), len(words))
     table = sparse_table(rows_of, words_of, tightest(np.asarray(counts)), shape)
-    return source.corpus(table, document_names=documents, word_names=words)
+    metadata = facts.metadata(source, list(documents), titles)
+    return source.corpus(table, document_names=documents, word_names=words, metadata=metadata)
+
+
+class _Facts:
+    """Columns besides document, word and count: those that are the same in all its rows."""
+
+    def __init__(self, columns: list[int]) -> None:
+        self.columns = columns
+        self._of: dict[str, list[str]] = {}
+        self._varies: set[int] = set()
+
+    def add(self, document: str, row: list[str]) -> None:
+        """Compare a row with the first one of its document."""
+        cells = [row[j].strip() for j in self.columns]
+        known = self._of.setdefault(document, cells)
+        if known is not cells and known != cells:
+            self._varies.update(n for n, cell in enumerate(cells) if cell != known[n])
+
+    def metadata(
+        self, source: Source, documents: list[str], titles: Sequence[str]
+    ) -> dict[str, Array]:
+        """Return what describes the documents; say what is left out."""
+        names = [titles[j] for j in self.columns]
+        for n in sorted(self._varies):
+            remark = "%s: column %s is left out: it is no count, and differs inside documents"
+            log.info(remark, source.path, shown(names[n]))
+        kept = [n for n in range(len(names)) if n not in self._varies]
+        if not kept:
+            return {}
+        describing = Describing([names[n] for n in kept])
+        for document in documents:
+            describing.add([self._of[document][n] for n in kept])
+        some = ", ".join(shown(names[n]) for n in kept)
+        log.info("%s: kept as metadata, not counted: %s", source.path, some)
+        return describing.metadata()
 
 
 @reader(
     "wide",
     "table of counts: one row per document, one column per word",
     sniff=is_kind("wide"),
+    family=("table",),
 )
 def read_wide(
     source: Source,
-    id_column: Annotated[
-        Column | bool | None,
-        "Column that names the documents; by default the first, if it holds names. False means "
-        "none.",
-    ] = None,
+    id_column: IdColumn = None,
+    metadata: Metadata = (),
     header: Heading = None,
     delimiter: Delimiter = None,
     quotes: Quotes = True,
+    *,
+    like: Any = None,
 ) -> Corpus:
     """Read a table of counts."""
-    table = open_table(source, header, delimiter, quotes, numeric=True)
-    names = find_names(source, id_column, table, numeric=True)
-    kept = [j for j in range(table.width) if j != names]
+    known = () if like is None else like.layout.word_names or ()
+    table = open_table(source, header, delimiter, quotes, numeric=True, known=known)
+    names = _find_names(source, id_column, table)
+    described = _describing(source, table, names, metadata, set(known))
+    kept = [j for j in range(len(table.titles)) if j != names and j not in described]
     if not kept:
         raise source.error("no columns of counts", use={"delimiter": ..., "id_column": ...})
-    titles = [table.heading[j] if table.heading else str(j) for j in kept]
+    titles = [table.titles[j] if table.has_titles else str(j) for j in kept]
+    describing = Describing([table.titles[j] for j in described])
     documents: list[str] = []
     lengths, words, counts = array("q"), array("i"), array("d")
     for line, row in table.rows:
-        cells = row if names is None else [row[j] for j in kept]
+        cells = row if len(kept) == len(row) else [row[j] for j in kept]
         values = _counts(source, line, cells, titles)
         present = np.flatnonzero(values)
         lengths.append(len(present))
@@ -145,12 +216,61 @@ def read_wide(
         counts.frombytes(values[present].tobytes())
         if names is not None:
             documents.append(row[names].strip())
+        if described:
+            describing.add([row[j] for j in described])
     entries = (np.asarray(words), tightest(np.asarray(counts)))
     return source.corpus(
         rows_table(np.asarray(lengths), *entries, n_words=len(kept)),
         document_names=None if names is None else documents,
-        word_names=None if table.heading is None else titles,
+        word_names=titles if table.has_titles else None,
+        metadata=describing.metadata(),
     )
+
+
+def _find_names(source: Source, wanted: Column | bool | None, table: Table) -> int | None:
+    """Return the column that names the rows: the one wanted, or the first if it does."""
+    if wanted is False or (wanted is None and len(table.titles) < 2):
+        return None
+    if wanted is not None and wanted is not True:
+        return find_columns(source, wanted, table.titles)[0]
+    title = table.titles[0] if table.has_titles else "x"
+    title = "" if title == "column 1" else title
+    column = tuple(row[0].strip() for row in table.sample if row)
+    named = any(number(cell) is None for cell in column)
+    found = named or not title or (key(title) not in "dn" and names_rows(title, column))
+    if found:
+        log.info("%s: column %s names the rows", source.path, shown(title or "column 1"))
+    return 0 if found else None
+
+
+def _describing(
+    source: Source, table: Table, names: int | None, wanted: Any, known: set[str]
+) -> list[int]:
+    """Return the columns that describe the rows: those wanted, and those without numbers."""
+    chosen = find_columns(source, wanted, table.titles) if wanted else []
+    found = []
+    for j, title in enumerate(table.titles):
+        if j == names or j in chosen:
+            continue
+        cells = [text for row in table.sample if j < len(row) and (text := row[j].strip())]
+        n_numbers = sum(number(cell) is not None for cell in cells)
+        if (known and table.has_titles and title not in known) or (
+            title not in known and (n_numbers < 0.5 * len(cells) or _are_years(title, cells))
+        ):
+            found.append(j)
+    if found and not known:
+        some = ", ".join(shown(table.titles[j]) for j in found[:8])
+        some += f" and {len(found) - 8} more" if len(found) > 8 else ""
+        remark = "%s: %s the rows, kept as metadata and not counted: %s; to add more use %s"
+        what = "1 column describes" if len(found) == 1 else f"{len(found)} columns describe"
+        log.info(remark, source.path, what, some, Argument("metadata", "NAME"))
+    return sorted({*chosen, *found})
+
+
+def _are_years(title: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column titled "year" holds years."""
+    years = [number(cell) for cell in cells]
+    return key(title) in ("year", "yr") and all(y is not None and 1000 < y < 2200 for y in years)
 
 
 def _counts(source: Source, line: int, cells: list[str], titles: list[str]) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.data.intake import LARGEST_INT32, tightest
+from discan.data.nouns import CELLS, TEXT
 from discan.errors import InputError, shown
 from discan.readers.guess import reader
 from discan.readers.numbers import (
@@ -28,8 +29,8 @@ from discan.readers.numbers import (
     sparse_table,
     split_lines,
 )
-from discan.readers.source import Source
-from discan.readers.vocabularies import Vocabulary, read_words
+from discan.readers.source import Source, unpacked_name
+from discan.readers.vocabularies import Vocabulary, own_stem, read_words, stem
 from discan.typing import Array
 
 __all__ = ["read_ldac", "read_mtx", "read_svmlight", "read_uci"]
@@ -86,7 +87,9 @@ def read_mtx(
     barcodes = source.beside("barcodes.tsv") if with_barcodes else None
     names = [text for _, text in source.lines(barcodes)] if barcodes else []
     documents = names if len(names) == table.shape[0] else None
-    return source.corpus(table, word_names=words.names, document_names=documents)
+    cells = words.path is not None and unpacked_name(words.path) in ("genes.tsv", "features.tsv")
+    nouns = CELLS if cells else None
+    return source.corpus(table, word_names=words.names, document_names=documents, nouns=nouns)
 
 
 def _read_mtx_header(source: Source, chunks: Chunks) -> _Header:
@@ -136,7 +139,7 @@ def read_uci(source: Source, vocabulary: Vocabulary = None) -> Corpus:
     own = source.name.replace("docword", "vocab")
     words = read_words(source, vocabulary, *([own] if own != source.name else []))
     words.check_size(source, header.n_columns)
-    return source.corpus(table, word_names=words.names)
+    return source.corpus(table, word_names=words.names, nouns=TEXT)
 
 
 def _read_triples(source: Source, chunks: Chunks, header: _Header) -> Any:
@@ -243,7 +246,22 @@ def read_ldac(source: Source, vocabulary: Vocabulary = None) -> Corpus:
         return check_index(source, line, text, "number of words", 0, 2**62)
 
     pairs = _read_pairs(source, n_words, lambda starts, lengths: starts == lengths)
-    return _corpus_of_pairs(source, pairs, 0, vocabulary, None)
+    corpus = _corpus_of_pairs(source, pairs, 0, vocabulary, _titles(source, len(pairs[0])))
+    return corpus.described(nouns=TEXT)
+
+
+def _titles(source: Source, n_documents: int) -> list[str] | None:
+    """Return the titles of documents, of a file NAME.titles beside the data."""
+    path = source.beside(f"{own_stem(source)}.titles", f"{stem(source)}.titles")
+    if path is None:
+        return None
+    titles = [text.strip() for _, text in source.lines(path)]
+    if len(titles) != n_documents:
+        remark = "%s: %d titles for %d documents; not used"
+        log.warning(remark, path, len(titles), n_documents)
+        return None
+    log.info("%s: documents named by %s", source.path, path)
+    return titles
 
 
 @reader(
@@ -259,7 +277,9 @@ def read_svmlight(
         bool | str,
         "Whether words are numbered from 0; 'auto' assumes so when there is a word 0.",
     ] = "auto",
-    labels: Annotated[bool, "Whether to keep the labels, as names of the documents."] = False,
+    labels: Annotated[
+        bool, "Whether the labels are the names of the documents; they are metadata anyway."
+    ] = False,
 ) -> Corpus:
     """Read the SVMlight format."""
     bases = (True, False, "auto")
@@ -272,10 +292,15 @@ def read_svmlight(
             raise source.error(f"label {shown(text)} is not a number; correct it", line)
         names.append(text)
 
+    def are_labels(starts: Array, _: Array) -> Array:
+        if np.isfinite(starts).all():
+            names.extend(f"{value:.12g}" for value in starts.tolist())
+        return np.isfinite(starts)
+
     base = None if zero_based == "auto" else int(not zero_based)
-    is_good = None if labels else lambda starts, _: np.isfinite(starts)
-    pairs = _read_pairs(source, label, is_good, base or 0)
-    return _corpus_of_pairs(source, pairs, base, vocabulary, names if labels else None)
+    pairs = _read_pairs(source, label, None if labels else are_labels, base or 0)
+    corpus = _corpus_of_pairs(source, pairs, base, vocabulary, names if labels else None)
+    return corpus.described(metadata={"label": names} if len(set(names)) > 1 else {})
 
 
 def _read_pairs(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from discan.data.columns import number
 from discan.data.intake import LARGEST_COUNT, LARGEST_INT32, offsets
 from discan.errors import LimitError, shown
 from discan.readers.source import MAX_LINE, Source
@@ -28,7 +29,6 @@ __all__ = [
     "check_index",
     "check_size",
     "dense_table",
-    "number",
     "parse_numbers",
     "rows_table",
     "sparse_table",
@@ -44,14 +44,6 @@ FREE_SIZE = 2**22
 """Documents or words that a file may claim without an entry for each."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
-
-
-def number(text: str) -> float | None:
-    """Return the number that a text holds, None if it holds none; NaN and inf are numbers."""
-    try:
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
 
 
 def check_count(source: Source, line: int, text: str) -> float:
@@ -184,10 +176,10 @@ class Chunks:
 
 def split_lines(first: int, chunk: bytes) -> Iterator[tuple[int, str, list[str]]]:
     """Iterate over (line number, text, fields) of the lines of a chunk that are not blank."""
-    for number, line in enumerate(chunk.splitlines(), start=first):
+    for n, line in enumerate(chunk.splitlines(), start=first):
         text = line.decode("utf-8", errors="replace")
         if fields := text.split():
-            yield number, text, fields
+            yield n, text, fields
 
 
 def parse_numbers(chunk: bytes) -> Array | None:

@@ -65,7 +65,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, Option]:
     return {
         p.name: Option(p.name, p.default, _help(hints[p.name]), _kinds(hints[p.name]))
         for p in parameters
-        if p.kind is not p.VAR_KEYWORD and p.name != "source"
+        if p.kind is not p.VAR_KEYWORD and p.name not in ("source", "like")
     }
 
 

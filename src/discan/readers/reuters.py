@@ -78,7 +78,9 @@ def read_stories(
             stories.append(story._replace(text=""))
     if not stories:
         raise source.error("no story of the ModApte split in it; is it Reuters-21578?")
-    return counts.finish([story.name for story in stories]), stories
+    facts = {"split": [s.split for s in stories], "topics": [s.topics for s in stories]}
+    corpus = counts.finish([story.name for story in stories])
+    return corpus.described(metadata=facts), stories
 
 
 def _stories(source: Source) -> Iterator[Story]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import logging
 import lzma
 import os
 import stat
@@ -28,11 +29,13 @@ __all__ = [
     "unpacked_name",
 ]
 
+log = logging.getLogger("discan")
+
 MAX_UNPACKED = 2**30  # bytes; a file that unpacks to more, and a hundredfold, is refused as a bomb
 MAX_RATIO = 100
 MAX_LINE = 2**28  # bytes
 
-PACKED = (".gz", ".xz", ".bz2", ".zst")
+PACKED = (".gz", ".bgz", ".xz", ".bz2", ".zst")
 
 
 class Source:
@@ -85,9 +88,12 @@ class Source:
         limited = _Limited(self, path, unpack(raw))
         return cast("BinaryIO", io.BufferedReader(limited, 2**16))
 
-    def lines(self, path: Path | None = None) -> Iterator[tuple[int, str]]:
-        """Iterate over (line number from 1, text without its end of line), UTF-8 checked."""
-        number = 0
+    def lines(self, path: Path | None = None, lenient: bool = False) -> Iterator[tuple[int, str]]:
+        """Iterate over (line number from 1, text without its end of line), UTF-8 checked.
+
+        If ``lenient``, a line that is not UTF-8 is read as Windows-1252, which is remarked on.
+        """
+        number = n_others = 0
         with self.open(path) as stream, self.faults("cannot be read", path):
             try:
                 # Each read is bounded: a file without ends of line must not fill the memory.
@@ -98,10 +104,20 @@ class Source:
                         raise self.error(problem, number, path, LimitError)
                     if number == 1:
                         line = line.removeprefix(b"\xef\xbb\xbf")
-                    yield number, line.decode("utf-8").rstrip("\r\n")
+                    try:
+                        text = line.decode("utf-8")
+                    except UnicodeDecodeError:
+                        if not lenient or line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                            raise
+                        text = line.decode("cp1252", errors="replace")
+                        n_others += 1
+                    yield number, text.rstrip("\r\n")
             except UnicodeDecodeError as error:
                 problem = f"byte {error.start} is not UTF-8; convert the file to UTF-8 first"
                 raise self.error(problem, number, path) from None
+        if n_others:
+            remark = "%s: %d lines are not UTF-8 and were read as Windows-1252 (Latin-1)"
+            log.warning(remark, path or self.path, n_others)
 
     @cached_property
     def head(self) -> str:
@@ -121,10 +137,18 @@ class Source:
 
     def corpus(self, counts: Any, **parts: Any) -> Corpus:
         """Make a corpus of a table of counts; an error names the file."""
-        try:
+        with self.naming():
             return Corpus(counts, **parts)
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Put the name of the file before the message of an error."""
+        try:
+            yield
         except (InputError, LimitError) as error:
-            raise self.error(str(error), kind=type(error)) from None
+            problem = f"{self.path}: {error.problem}"
+            fields = {"argument": error.argument, "value": error.value, "use": error.use}
+            raise type(error)(problem, remedy=error.remedy, **fields) from None
 
     def error(
         self,

@@ -1,35 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Guess what a table holds: triples ("long"), counts ("wide") or answers ("categorical")."""
+"""Guess what a table holds: "texts", triples ("long"), counts ("wide") or answers."""
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-import numpy as np
-
-from discan.errors import DiscanError, shown
-from discan.readers.csv_rows import SAMPLE, Column, Table, find_column, table_rows
-from discan.readers.numbers import number
+from discan.data.columns import MISSING, number
+from discan.data.counted import holds_counts
+from discan.data.roles import key
+from discan.errors import DiscanError
+from discan.readers.csv_rows import table_rows
 from discan.readers.source import Source
-from discan.typing import Array
+from discan.readers.tables import SAMPLE, has_heading
 
-__all__ = ["COUNT", "DOCUMENT", "WORD", "find_names", "is_kind", "key"]
-
-log = logging.getLogger("discan")
+__all__ = [
+    "COUNT", "DOCUMENT", "ENDINGS", "TEXT", "WORD", "is_kind", "is_prose", "key", "names_rows",
+]  # fmt: skip
 
 ENDINGS = (".csv", ".tsv", ".tab", ".parquet", ".dat", ".data")
 
-_VOTES_NAME = re.compile(
-    r"[hs]\d{3}_(votes|members|rollcalls)\.csv|(votes|legislators|rollcalls)\.csv"
-)
 # Titles of columns, as `key` writes them.
 DOCUMENT = set("document doc docid documentid user userid sample cell d".split())
 WORD = set("word term token wordid feature item itemid artist artistid gene".split())
 COUNT = set("count counts n freq frequency weight value plays tf".split())
+TEXT = "text content body article message fulltext review abstract tweet comment".split()
 _ID = DOCUMENT | {"", *"id name names index key row person respondent".split()}
+
+MOST = 0.5  # of the characters of a table are in columns of text
 
 
 def is_kind(kind: str) -> Callable[[Source], bool]:
@@ -37,35 +35,32 @@ def is_kind(kind: str) -> Callable[[Source], bool]:
     return lambda source: _guess(source) == kind
 
 
-def key(title: str) -> str:
-    """Return a title in lower case, letters only."""
-    return re.sub(r"[^a-z]", "", title.lower())
+def is_prose(cells: Sequence[str]) -> bool:
+    """Tell whether cells hold text: several words each, and mostly different ones."""
+    texts = [cell for cell in cells if cell.casefold() not in _MARKS]
+    if len(texts) < 2:
+        return False
+    spaces = sum(cell.count(" ") for cell in texts) / len(texts)
+    distinct = len(set(texts)) / len(texts)
+    return (spaces > 3 and distinct > 0.7) or (spaces > 6 and distinct > 0.3)
 
 
-def find_names(
-    source: Source, wanted: Column | bool | None, table: Table, numeric: bool
-) -> int | None:
-    """Return the column that names the documents: the one wanted, or the first if it does."""
-    if wanted is False or (wanted is None and table.width < 2):
-        return None
-    if wanted is not None:
-        return find_column(source, wanted, table.heading, table.width)
-    column = tuple(row[0].strip() for row in table.sample if row)
-    title = table.heading[0] if table.heading is not None else "x"
-    if numeric:
-        named = any(number(cell) is None for cell in column)
-        found = named or not title or key(title) in _ID - {"", "d", "n"}
-    else:
-        found = _names_rows(title, column) and (table.heading is not None or len(table.sample) > 1)
-    if found:
-        log.info("%s: column %s names the documents", source.path, shown(title))
-    return 0 if found else None
+def names_rows(title: str, column: Sequence[str]) -> bool:
+    """Tell whether a first column names the rows: all different; text, titled so, or long."""
+    if len(set(column)) < len(column) or "" in column:
+        return False
+    if len(column) >= 20 and all(cell.isdigit() for cell in column):
+        return True
+    return any(number(cell) is None for cell in column) or key(title) in _ID - {""} or not title
+
+
+_MARKS = {mark.casefold() for mark in MISSING}
 
 
 @lru_cache(maxsize=1)
 def _guess(source: Source) -> str:
-    """Guess how a table is to be read: "long", "wide", "categorical", or "" for no table."""
-    if source.is_folder or not source.name.endswith(ENDINGS) or _VOTES_NAME.fullmatch(source.name):
+    """Guess how a table is to be read; "" for no table."""
+    if source.is_folder or not source.name.endswith(ENDINGS):
         return ""
     try:
         sample = _sample(source)
@@ -73,21 +68,19 @@ def _guess(source: Source) -> str:
         return "categorical"  # its reader raises the error
     width = len(sample[0]) if sample else 0
     rows = [row for row in sample[1:] if len(row) in (width, width + 1)]  # R: one more
-    if width < 2 or not rows or len(rows) < 0.5 * (len(sample) - 1):
+    if not rows or len(rows) < 0.5 * (len(sample) - 1):
         return ""
     columns = list(zip(*(row[-width:] for row in rows), strict=True))
-    if any(_is_prose(column) for column in columns):
-        return ""
+    if _mostly_text(columns):
+        return "texts"
+    if width < 2:
+        return "texts" if key(sample[0][0]) in TEXT else ""
     if _looks_long(sample[0], columns):
         return "long"
-    has_names = _names_rows(sample[0][0], columns[0]) or len(rows[0]) == width + 1
-    columns = columns[1:] if has_names else columns
-    values = [number(cell) for column in columns for cell in column]
-    if not values or any(value is None for value in values):
-        return "categorical"
-    # Cells that are no counts are left to the reader of counts, which says where they are.
-    sound = np.array([value for value in values if value is not None and value >= 0])
-    return "wide" if _looks_counted(sound, columns) else "categorical"
+    has_names = names_rows(sample[0][0], columns[0]) or len(rows[0]) == width + 1
+    titles = sample[0] if has_heading(sample, False) else [str(n) for n in range(width)]
+    columns, titles = (columns[1:], titles[1:]) if has_names else (columns, titles)
+    return "wide" if holds_counts(columns, titles) else "categorical"
 
 
 def _sample(source: Source) -> list[list[str]]:
@@ -101,9 +94,10 @@ def _sample(source: Source) -> list[list[str]]:
     return sample
 
 
-def _is_prose(column: tuple[str, ...]) -> bool:
-    texts = [cell for cell in column if cell]
-    return len(texts) > 1 and sum(cell.count(" ") for cell in texts) > 6 * len(texts)
+def _mostly_text(columns: Sequence[Sequence[str]]) -> bool:
+    sizes = [sum(map(len, column)) for column in columns]
+    prose = sum(size for size, c in zip(sizes, columns, strict=True) if is_prose(c))
+    return prose > MOST * sum(sizes)
 
 
 def _looks_long(first: list[str], columns: list[tuple[str, ...]]) -> bool:
@@ -126,27 +120,3 @@ def _looks_long(first: list[str], columns: list[tuple[str, ...]]) -> bool:
         and min(distinct) < len(pairs)
         and max(distinct) > min(12, len(pairs) // 2)
     )
-
-
-def _names_rows(title: str, column: tuple[str, ...]) -> bool:
-    """Tell whether a first column names the rows: all different; text, titled so, or long."""
-    if len(set(column)) < len(column) or "" in column:
-        return False
-    if len(column) >= 20 and all(cell.isdigit() for cell in column):
-        return True
-    return any(number(cell) is None for cell in column) or key(title) in _ID - {""} or not title
-
-
-def _looks_counted(values: Array, columns: list[tuple[str, ...]]) -> bool:
-    if (values != np.rint(values)).any():
-        return True
-    zeros = float((values == 0).mean())
-    if values.max() > 1 and zeros >= 0.5:
-        return True
-    if values.max() <= 1:
-        return zeros >= 0.8 and len(columns) >= 50
-    if float(np.mean([len(set(column)) > 12 for column in columns])) > 0.5:
-        return True
-    # Few rows: most columns hold both 0 and numbers larger than codes of answers.
-    numbers = [[number(cell) or 0.0 for cell in column] for column in columns]
-    return float(np.mean([min(map(abs, n)) == 0 and max(n) > 10 for n in numbers])) >= 0.5

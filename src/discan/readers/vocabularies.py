@@ -15,17 +15,24 @@ from discan.data.intake import reason
 from discan.errors import InputError, shown
 from discan.readers.source import Source, unpacked_name
 
-__all__ = ["Vocabulary", "Words", "read_words", "stem"]
+__all__ = ["Vocabulary", "Words", "own_stem", "read_words", "stem"]
 
 log = logging.getLogger("discan")
 
 Vocabulary = Annotated[
     str | os.PathLike[str] | bool | None,
     "File of words: one word per line, or a .csv or .tsv with a column of words. Without it a "
-    "file such as vocab.txt beside the data is used; False means none.",
+    "file such as vocab.txt, NAME.vocab or NAME.tokens beside the data is used; False means none.",
 ]
 
-_NAMES = ("vocab.txt", "vocabulary.txt", "words.txt", "genes.tsv", "features.tsv")
+_NAMES = (
+    "vocab.txt", "vocabulary.txt", "words.txt", "vocab.tokens", "vocab.dat", "vocab", "genes.tsv",
+    "features.tsv",
+)  # fmt: skip
+_ENDINGS = (
+    ".vocab", ".tokens", ".vocab.txt", "_vocab.txt", "-vocab.txt", ".words", ".words.txt", ".terms",
+    ".dict", ".voc", ".vocabulary",
+)  # fmt: skip
 _COLUMNS = ("word", "term", "symbol", "gene", "name")
 _NO_VOCABULARY = {"vocabulary": False}
 
@@ -76,6 +83,11 @@ def stem(source: Source) -> str:
     return re.sub(r"\.[^.]*$", "", source.name)
 
 
+def own_stem(source: Source) -> str:
+    """Return the name of the file without its endings, in its own case."""
+    return re.sub(r"\.[^.]*$", "", source.path.name[: len(source.name)])
+
+
 def _find(source: Source, vocabulary: Vocabulary, names: tuple[str, ...]) -> Path | None:
     if vocabulary is False:
         return None
@@ -84,9 +96,23 @@ def _find(source: Source, vocabulary: Vocabulary, names: tuple[str, ...]) -> Pat
         if not path.is_file():
             raise InputError(f"vocabulary {path}: no such file")
         return path
-    base = stem(source)
-    own = (f"vocab.{base}.txt", f"{base}.vocab", f"{base}.vocab.txt", f"{base}_vocab.txt")
-    return source.beside(*names, *own, *_NAMES)
+    bases = dict.fromkeys((stem(source), own_stem(source)))
+    own = [name for b in bases for name in (f"vocab.{b}.txt", *(f"{b}{end}" for end in _ENDINGS))]
+    found = source.beside(*names, *own, *_NAMES)
+    if found is not None:
+        return found
+    # vocab.*, or NAME.vocab.*, whatever it ends in
+    others = sorted(source.path.parent.glob("*vocab*"))
+    kept = [p for p in others if _is_vocabulary(p, stem(source)) and p != source.path]
+    return kept[0] if len(kept) == 1 and kept[0].is_file() else None
+
+
+def _is_vocabulary(path: Path, base: str) -> bool:
+    """Tell whether a name is vocab.NAME or NAME.vocab with any ending, of these data or of any."""
+    name = unpacked_name(path)
+    mine = re.escape(base)
+    form = rf"(vocab|vocabulary)(\.\w+)?|{mine}[._-]vocab(ulary)?(\.\w+)?"
+    return re.fullmatch(form, name) is not None
 
 
 def _words_of(name: str, texts: list[str]) -> tuple[int, list[str]]:

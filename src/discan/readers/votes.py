@@ -10,13 +10,14 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from discan.data.answers import count_answers, observed
 from discan.data.corpus import Corpus
 from discan.data.nouns import VOTES, Nouns
 from discan.errors import InputError, LimitError, shown
-from discan.readers.categorical import Exposures, count_answers, observed
 from discan.readers.csv_rows import check_width, csv_rows, records
 from discan.readers.guess import reader
 from discan.readers.source import Source, unpacked_name
+from discan.readers.tables import Exposures
 from discan.typing import Array
 from discan.validation import one_of
 
@@ -70,8 +71,10 @@ def _is_votes(source: Source) -> bool:
         return True  # several congresses: the reader raises the error
     if files is None or files.is_export or files.people is not None:
         return files is not None
-    cells = [cell for line in source.head.splitlines()[1:3] for cell in line.split(",")[1:]]
-    return bool(cells) and all(re.fullmatch(r"\d?", cell) for cell in cells[:-1])
+    lines = source.head.splitlines()[1:-1] or source.head.splitlines()[1:]
+    cells = [cell for line in lines[:50] for cell in line.split(",")[1:]]
+    # A table of 0 and 1 would have no nay among Voteview's codes.
+    return all(re.fullmatch(r"\d?", cell) for cell in cells) and bool({*cells} & {*"456"})
 
 
 @reader(
@@ -119,7 +122,7 @@ def read_voteview(
     return source.corpus(
         count_answers(cast, 2 * len(words)),
         groups=np.repeat(np.arange(len(words)), 2),
-        exposures=observed(source, votes != NONE) if exposures else None,
+        exposures=observed(votes != NONE) if exposures else None,
         document_names=documents,
         word_names=[f"{name}={vote}" for name in words for vote in ("yea", "nay")],
         group_names=groups,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Corpus, Layout
+from discan.data.left_out import NOTHING, checksums
 from discan.data.nouns import TEXT
 from discan.errors import InputError
 from discan.readers.tokens import (
@@ -119,6 +120,7 @@ class TextCounts:
         for numbers in self._numbers:
             numbers.clear()  # only the names are needed from here on
         names, groups, new_numbers, n_entries = self._choose()
+        left_out = self._left_out(new_numbers)
         self._names.clear()  # frees the memory of the words that are left out
         words, counts, indptr = self._renumber(new_numbers, n_entries)
         layout = Layout(
@@ -135,6 +137,7 @@ class TextCounts:
             layout=layout,
             document_names=None if document_names is None else tuple(document_names),
             nouns=TEXT,
+            left_out=left_out,
         )
 
     # ---- a document ----
@@ -195,6 +198,15 @@ class TextCounts:
         new_numbers = np.full(n_ids, -1, dtype=np.int32)
         new_numbers[numbers] = np.arange(numbers.size, dtype=np.int32)
         return tuple(words), groups, new_numbers, int(frequencies[numbers].sum())
+
+    def _left_out(self, new_numbers: Array) -> Array:
+        """Return the checksums of the words that are left out by their frequency."""
+        if self._vocabulary is not None:
+            return NOTHING
+        dropped = np.flatnonzero(new_numbers < 0)[1:].tolist()  # the first is no word
+        if len(self.fields) < 2:
+            return checksums(self._names[n] for n in dropped)
+        return checksums(f"{self.fields[self._field_of[n]]}:{self._names[n]}" for n in dropped)
 
     def _select(self, frequencies: Array, totals: Array) -> tuple[list[str], Array, Array]:
         """Choose by frequency; return words, fields and numbers, in order of field and word."""

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Say what was done with the columns of a table of answers, in as few remarks as possible."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from discan.data.alleles import split_cell
+from discan.data.bins import bin_names
+from discan.data.columns import Column, near_duplicates
+from discan.data.roles import Plan
+from discan.errors import Argument, shown
+
+__all__ = ["FRAME", "remark_on_columns", "remark_on_values"]
+
+log = logging.getLogger("discan")
+
+FRAME = "the data frame"
+LISTED = 8  # titles in a remark
+MANY_CATEGORIES = 50
+FEW_ROWS_EACH = 10.0
+
+_ANSWERS, _METADATA = Argument("answers", "NAME"), Argument("metadata", "NAME")
+_BINS = Argument("bins", 5)
+
+
+def remark_on_columns(
+    origin: str, plan: Plan, reasons: Mapping[str, str], by_title: Mapping[str, Column]
+) -> None:
+    """Say which columns describe the rows, name them, or hold several answers per cell."""
+    if plan.document is not None:
+        log.info("%s: column %s names the rows", origin, shown(plan.document))
+    if reasons:
+        by_reason: dict[str, list[str]] = {}
+        for title, reason in reasons.items():
+            by_reason.setdefault(reason, []).append(title)
+        parts = [f"{_listed(titles)} ({reason})" for reason, titles in by_reason.items()]
+        one = len(reasons) == 1
+        what = "1 column describes" if one else f"{len(reasons)} columns describe"
+        count = "is not counted" if one else "are not counted"
+        remark = "%s: %s the rows and %s: %s; to choose others use %s or %s"
+        arguments = [origin, what, count, ", ".join(parts), _ANSWERS, _METADATA]
+        if any(_is_numeric(by_title.get(title)) for title in reasons):
+            remark += ", and to cut numbers into intervals %s"
+            arguments.append(_BINS)
+        log.info(remark + (" of discan.read" if origin == FRAME else ""), *arguments)
+    _remark_on_cells(origin, plan, by_title)
+    for title, edges in plan.bins.items():
+        numbers = by_title[title].numbers
+        whole = numbers is not None and all(float(n).is_integer() for n in (*numbers, *edges))
+        names = ", ".join(bin_names(edges, whole))
+        log.info("%s: column %s is cut into intervals: %s", origin, shown(title), names)
+
+
+def _is_numeric(column: Column | None) -> bool:
+    """Tell whether a column holds numbers that are no names of the rows."""
+    if column is None or column.numbers is None or column.is_constant:
+        return False
+    return not column.is_distinct or any("." in value for value in column.values)
+
+
+def _remark_on_cells(origin: str, plan: Plan, by_title: Mapping[str, Column]) -> None:
+    """Say which cells hold several answers."""
+    kinds: dict[str, list[str]] = {}
+    for title, separators in plan.split.items():
+        if title in plan.answers:
+            kinds.setdefault(separators, []).append(title)
+    for separators, titles in kinds.items():
+        found = (cell for title in titles for cell in by_title[title].values)
+        cell = next((c for c in found if len(split_cell(c, separators)) > 1), None)
+        if cell is not None:
+            what = "several answers" if separators == ";" else "alleles"
+            parts = " and ".join(split_cell(cell, separators))
+            where = f"column {shown(titles[0])}" if len(titles) == 1 else f"{len(titles)} columns"
+            log.info("%s: %s in %s is read as %s: %s", origin, shown(cell), where, what, parts)
+    if plan.joined:
+        locus, pair = next(iter(plan.joined.items()))
+        remark = "%s: %d loci have their alleles in two columns each, e.g. %s in %s"
+        log.info(remark, origin, len(plan.joined), shown(locus), _listed(pair))
+    if plan.no_allele:
+        marks = ", ".join(map(shown, plan.no_allele))
+        log.info("%s: alleles %s are read as missing", origin, marks)
+
+
+def remark_on_values(
+    origin: str, columns: Sequence[Column], marks: Counter[str], plan: Plan
+) -> None:
+    """Say which cells are missing, and which categories are suspicious."""
+    if marks:
+        listed = ", ".join(f"{shown(mark)} ({size:,})" for mark, size in marks.most_common(LISTED))
+        log.info("%s: cells read as missing, besides empty ones: %s", origin, listed)
+    plain = [c for c in columns if c.title in plan.answers and c.title not in plan.bins]
+    counted = [c for c in plain if c.title not in plan.split and not plan.joined]
+    alike: dict[str, list[str]] = {}
+    for column in counted:
+        if found := near_duplicates(column):
+            text = ", ".join("/".join(map(shown, same[:LISTED])) for same in found[:LISTED])
+            alike.setdefault(text, []).append(column.title)
+    if alike:
+        texts = [f"{_listed(titles)}: {text}" for text, titles in list(alike.items())[:LISTED]]
+        log.warning(
+            "%s: answers that may mean the same are counted apart, in %s; correct them, or use %s "
+            "to join those that differ only in case, spaces or punctuation",
+            origin,
+            "; ".join(texts),
+            Argument("merge", True),
+        )
+    many = [c for c in counted if _has_many(c)]
+    if many:
+        texts = [f"{shown(c.title)} ({len(c.values):,})" for c in many[:LISTED]]
+        remark = "%s: columns with very many different answers: %s; %s leaves them out"
+        use = Argument("metadata", ",".join(c.title for c in many[:LISTED]))
+        log.warning(remark, origin, ", ".join(texts), use)
+    empty = [c.title for c in columns if not c.values]
+    if empty:
+        remark = "%s: %s without any answer left out: %s"
+        what = "1 column" if len(empty) == 1 else f"{len(empty)} columns"
+        log.warning(remark, origin, what, _listed(empty))
+    single = [c.title for c in counted if len(c.values) == 1]
+    if single:
+        remark = "%s: every answer is the same, apart from missing cells, in %s"
+        log.info(remark, origin, _listed(single))
+
+
+def _has_many(column: Column) -> bool:
+    if column.numbers is not None or len(column.values) <= MANY_CATEGORIES:
+        return False
+    return column.n_present < FEW_ROWS_EACH * len(column.values) or len(column.values) > 1000
+
+
+def _listed(titles: Sequence[str]) -> str:
+    more = f" and {len(titles) - LISTED} more" if len(titles) > LISTED else ""
+    return ", ".join(map(shown, titles[:LISTED])) + more
