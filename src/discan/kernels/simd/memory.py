@@ -11,7 +11,7 @@ import math
 import numpy as np
 from llvmlite import ir
 
-from ..compile import intrinsic, kernel, part
+from ..compile import intrinsic, part
 
 __all__ = [
     "aligned", "copy", "copy_tail", "fill", "prefetch", "prefetch_row", "prefetch_row_behind",
