@@ -32,7 +32,7 @@ SECTIONS = {
     "warm-up": ("Warm-up", "s"),
     "growth": ("Growth of a sweep", "exponent"),
 }
-FIRST_CYCLE, COMPILING = 1.5, 10.0  # seconds
+FIRST_CYCLE, COMPILING = 1.5, 5.0  # seconds
 PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, ONLINE, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.0, 1.3
 LINEAR = 1.05  # largest exponent of growth that counts as linear
 RACES = ("quality", "alpha", "variational", "kl")

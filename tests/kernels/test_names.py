@@ -13,7 +13,6 @@ from discan.kernels.twins.random import Stream
 FOLDER = Path(discan.kernels.__file__).parent
 IN_STREAM = ("draws", "random")  # their draws are methods of Stream
 WITHOUT_TWIN = {
-    "active_set.solve": "the compiled part of solve_scores",
     "blocked.by_lists": "the compiled part of sweep_by_lists",
     "blocked.by_rows": "the compiled part of sweep_by_rows",
     "blocked.round_tables": "NumPy itself",

@@ -24,7 +24,10 @@ _LEAST = 0.1  # fraction of a component's count that an extrapolation leaves
 _TOGETHER = 4  # components whose sums are computed together
 _LANES = 16  # loops over a multiple of this are vector code throughout
 
+_work_rows = kernel()(work_rows)  # allocated in the kernel, which is the first to know the sizes
 
+
+@kernel()
 def solve_scores(
     indptr, words, counts, levels, shape, rate, weights, score_shape,
     geometric_mean, n_steps, tolerance,
@@ -41,32 +44,19 @@ def solve_scores(
     done when a step with all components moves at most the fraction ``tolerance`` of its total. The
     arithmetic is in double precision.
     """
-    longest = max(1, int(np.diff(indptr).max(initial=0)))
-    width, length = (-(-n // _LANES) * _LANES for n in (weights.shape[1], longest))
-    rows = work_rows(11, width, np.float64)
-    rows[:] = 1.0
-    buffers = (
-        rows,
-        work_rows(3, length, np.float64),
-        np.empty(weights.shape[1], dtype=np.int64),
-        np.empty((width, length)),
-    )
-    solve(
-        indptr, words, counts, levels, shape, rate, weights, score_shape, geometric_mean, n_steps,
-        tolerance, buffers,
-    )  # fmt: skip
-
-
-@kernel()
-def solve(
-    indptr, words, counts, levels, shape, rate, weights, score_shape, geometric_mean, n_steps,
-    tolerance, buffers,
-):  # fmt: skip
     n_components = weights.shape[1]
-    rows, of_words, active, columns = buffers
+    longest = 1
+    for i in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    width, length = _padded(n_components, _LANES), _padded(longest, _LANES)
+    rows = _work_rows(11, width, np.float64)
+    rows[:] = 1.0
     a, scores, added, prior, inverse_rate = rows[1], rows[2], rows[3], rows[4], rows[5]
     active_a, active_prior, active_rate, path = rows[6], rows[7], rows[8], rows[9:12]
+    active = np.empty(n_components, dtype=np.int64)
+    of_words = _work_rows(3, length, np.float64)
     tokens, rest, ratios = of_words[1], of_words[2], of_words[3]
+    columns = np.empty((width, length))
     for i in range(indptr.shape[0] - 1):
         document = words[indptr[i] : indptr[i + 1]]
         for t in range(document.shape[0]):

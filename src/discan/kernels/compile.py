@@ -35,10 +35,11 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
 def part(**options: Any) -> Callable[[Callable[..., Any]], Part]:
     """Compile a function that only kernels call, and that allocates no arrays.
 
-    The function is inlined, unless ``forceinline=False``. It cannot be called from Python: compiling that entry would take as
-    long as compiling a small function. It does not count references to its arrays: for a dozen
-    arrays that would take a tenth of the time of a draw. All parts have the same options, because
-    what they use of NumPy is compiled again for every set of options.
+    The function is inlined, unless ``forceinline=False``. It cannot be called from Python:
+    compiling that entry would take as long as compiling a small function. It does not count
+    references to its arrays: for a dozen arrays that would take a tenth of the time of a draw. All
+    parts have the same options, because what they use of NumPy is compiled again for every set of
+    options.
     """
     options = {"forceinline": True, "no_cpython_wrapper": True, "_nrt": False, **options}
     return lambda function: Part(function, kernel(**options)(function).targetoptions)

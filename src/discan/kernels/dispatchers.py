@@ -84,7 +84,7 @@ class Remark(event.Listener):
         if dispatcher.stats.cache_path is None:
             when = "every time, unless NUMBA_CACHE_DIR names a folder that can be written"
         logging.getLogger("discan").warning(
-            "discan compiles its kernels: about 10 seconds, %s", when
+            "discan compiles its kernels: up to 5 seconds, %s", when
         )
 
     def on_end(self, event: Any) -> None:
