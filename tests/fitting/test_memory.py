@@ -55,9 +55,10 @@ def text():
 def chain(model, schedule, **options):
     """An estimator whose kernels are loaded."""
     algorithm = Collapsed(schedule=schedule, **options)
-    estimator = DCA(K, model=model, algorithm=algorithm, random_state=0)
+    fixed = {"model": model, "random_state": 0, "learn": ()}
+    estimator = DCA(K, algorithm=algorithm, **fixed)
     short = Collapsed(schedule=schedule, burn_in=1, n_draws=1)
-    DCA(K, model=model, algorithm=short, random_state=0).fit(corpus(20, 30, 500))
+    DCA(K, algorithm=short, **fixed).fit(corpus(20, 30, 500))
     return estimator
 
 

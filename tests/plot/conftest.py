@@ -36,7 +36,8 @@ def texts(words, fruit):
     counts = rng.multinomial(30, fruit[rng.integers(0, 2, 40)])
     corpus = discan.Corpus(counts, document_names=[f"text {i}" for i in range(40)],
                            word_names=words)  # fmt: skip
-    return discan.LDA(2, alpha=0.1, max_iter=30, random_state=0, progress=False).fit(corpus)
+    options = {"algorithm": "map", "max_iter": 30, "random_state": 0, "progress": False}
+    return discan.LDA(2, alpha=0.1, **options).fit(corpus)
 
 
 @pytest.fixture(scope="session")

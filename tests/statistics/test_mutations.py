@@ -199,7 +199,7 @@ KERNEL_MUTANTS = {
     ),
     "no total": (
         Cell("dm", "collapsed", False),
-        ("inverse = 1.0 / (gamma_totals.reshape", "inverse = 1.0 + 0.0 * (gamma_totals.reshape"),
+        ("inverse[g, k] = 1.0 / (", "inverse[g, k] = 1.0 + 0.0 * ("),
         ("inverse[g, old] = 1.0 / (", "inverse[g, old] = 1.0 + 0.0 * ("),
         ("inverse[g, new] = 1.0 / (", "inverse[g, new] = 1.0 + 0.0 * ("),
     ),
