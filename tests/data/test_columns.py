@@ -62,6 +62,11 @@ def test_titles_are_made_unique():
     assert unique_titles(["", "x", ""]) == (["column 1", "x", "column 3"], ["column 1", "column 3"])
 
 
+def test_years_are_numbers_even_if_all_differ_and_other_counts_are_names():
+    assert column(["1999", "2000"], title="Year")[0].as_metadata().tolist() == [1999.0, 2000.0]
+    assert column(["1999", "2000"], title="id")[0].as_metadata().tolist() == ["1999", "2000"]
+
+
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [

@@ -96,9 +96,29 @@ def test_roll_calls_with_metadata(tmp_path, write, remarks):
     assert corpus.metadata["id"][0] == "4000"
     assert corpus.nouns == Nouns("member", "vote", "bloc")
     said = remarks()
+    assert "counted as answers: 'Not Voting' (" in said
+    assert "to read them as missing use missing='Not Voting'" in said
+    for missing in ("Not Voting", ["not voting"]):
+        votes = read(tmp_path / "x.csv", missing=missing)
+        assert votes.n_words == corpus.n_words - 2
+        assert votes.exposures is not None
     assert "column 'member' names the rows" in said
     assert "3 columns describe the rows and are not counted: 'id' (all different), " in said
     assert "'state', 'party' (unlike the other columns)" in said
+
+
+def test_roll_calls_in_rows(tmp_path, write):
+    """Where rows are roll calls, what is known of them is metadata, whatever its title."""
+    titles = ("rollnumber", "date", "bill", "question", "yea", *(f"Senator {j}" for j in range(12)))
+    rows = [
+        (i, f"2003-01-{1 + i % 28:02d}", f"S{i % 4}", ("On passage", "On the motion")[i % 2], 40 + i,
+         *("YN"[(i + j) % 2] for j in range(12)))
+        for i in range(30)
+    ]  # fmt: skip
+    corpus = read(write(tmp_path / "x.csv", table(titles, rows)))
+    assert corpus.n_groups == 12
+    assert list(corpus.metadata) == ["date", "bill", "question", "yea"]
+    assert corpus.nouns.document == "roll call"
 
 
 def test_roll_calls_without_titles(tmp_path, write):

@@ -112,3 +112,52 @@ def test_lastfm(real):
     corpus = read(real("lastfm", "user_artists.dat"))
     assert (corpus.n_documents, corpus.n_words) == (1892, 17632)
     assert (corpus.n_entries, corpus.n_tokens) == (92834, 69183975)
+
+
+def test_ratings_are_triples(tmp_path, write, remarks):
+    rng = np.random.default_rng(0)
+    rows = [f"{u},{m},{r},{t}" for u, m, r, t in zip(
+        rng.integers(1, 20, 200), rng.integers(1, 50, 200), rng.integers(1, 6, 200),
+        rng.integers(10**8, 10**9, 200), strict=True)]  # fmt: skip
+    path = write(tmp_path / "x.csv", "\n".join(["userId,movieId,rating,timestamp", *rows]) + "\n")
+    assert guess(Source(path)) == "long"
+    corpus = read(path)
+    assert corpus.n_documents <= 19
+    assert corpus.nouns.document == "user"
+    said = remarks()
+    assert "document, word and count are the columns 'userId', 'movieId', 'rating'" in said
+    assert "column 'timestamp' is left out: it is no count, and differs inside documents" in said
+
+
+def test_facts_of_documents_in_triples(tmp_path, write, remarks):
+    text = "doc,word,count,year\na,x,1,1999\na,y,2,1999\nb,x,3,2001\nb,z,1,2001\n"
+    corpus = read(write(tmp_path / "x.csv", text))
+    assert corpus.metadata["year"].tolist() == [1999.0, 2001.0]
+    assert "kept as metadata, not counted: 'year'" in remarks()
+
+
+def test_counts_with_columns_that_describe_rows(tmp_path, write, remarks, fails):
+    rng = np.random.default_rng(0)
+    rows = [f"d{i},Author {i % 3},{1990 + i % 5},{'yes' if i else 'no'}," + ",".join(
+        map(str, rng.poisson(0.4, 12))) for i in range(30)]  # fmt: skip
+    titles = ",".join(["doc", "author", "year", "kept", *(f"w{j}" for j in range(12))])
+    path = write(tmp_path / "x.csv", "\n".join([titles, *rows]) + "\n")
+    assert guess(Source(path)) == "wide"
+    corpus = read(path)
+    assert corpus.n_words == 12
+    assert list(corpus.metadata) == ["author", "year", "kept"]
+    assert corpus.metadata["year"][0] == 1990.0
+    assert "3 columns describe the rows, kept as metadata and not counted" in remarks()
+    assert "w3" in read(path, metadata="w3").metadata
+
+
+def test_numeric_codes_with_a_weight_are_answers(tmp_path, write):
+    """One column of fractions does not make a survey a table of counts."""
+    rng = np.random.default_rng(0)
+    rows = [f"{i},{rng.random():.3f}," + ",".join(map(str, rng.integers(1, 6, 10))) for i in range(40)]
+    titles = ",".join(["id", "weight", *(f"q{j}" for j in range(10))])
+    path = write(tmp_path / "x.csv", "\n".join([titles, *rows]) + "\n")
+    assert guess(Source(path)) == "categorical"
+    corpus = read(path)
+    assert corpus.n_groups == 10
+    assert "weight" in corpus.metadata

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -93,7 +94,8 @@ def _text(value: Any) -> str:
     """Word a value as it is typed in a shell."""
     if value is ...:
         return "VALUE"
-    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return shlex.quote(text) if any(c.isspace() for c in text) else text
 
 
 def _fail(message: str) -> NoReturn:

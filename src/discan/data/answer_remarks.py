@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from discan.data.alleles import split_cell
 from discan.data.bins import bin_names
 from discan.data.columns import Column, near_duplicates
-from discan.data.roles import Plan
+from discan.data.roles import Plan, key
 from discan.errors import Argument, shown
 
 __all__ = ["FRAME", "remark_on_columns", "remark_on_values"]
@@ -22,6 +22,7 @@ LISTED = 8  # titles in a remark
 MANY_CATEGORIES = 50
 FEW_ROWS_EACH = 10.0
 
+_ABSENT = {"notvoting", "nv", "absent", "excused", "novote", "didnotvote", "noanswer"}
 _ANSWERS, _METADATA = Argument("answers", "NAME"), Argument("metadata", "NAME")
 _BINS = Argument("bins", 5)
 
@@ -31,7 +32,9 @@ def remark_on_columns(
 ) -> None:
     """Say which columns describe the rows, name them, or hold several answers per cell."""
     if plan.document is not None:
-        log.info("%s: column %s names the rows", origin, shown(plan.document))
+        untitled = plan.document == "column 1"
+        what = "the first column" if untitled else f"column {shown(plan.document)}"
+        log.info("%s: %s names the rows", origin, what)
     if reasons:
         by_reason: dict[str, list[str]] = {}
         for title, reason in reasons.items():
@@ -91,6 +94,7 @@ def remark_on_values(
     if marks:
         listed = ", ".join(f"{shown(mark)} ({size:,})" for mark, size in marks.most_common(LISTED))
         log.info("%s: cells read as missing, besides empty ones: %s", origin, listed)
+    _remark_on_absence(origin, columns, plan)
     plain = [c for c in columns if c.title in plan.answers and c.title not in plan.bins]
     counted = [c for c in plain if c.title not in plan.split and not plan.joined]
     alike: dict[str, list[str]] = {}
@@ -122,6 +126,20 @@ def remark_on_values(
     if single:
         remark = "%s: every answer is the same, apart from missing cells, in %s"
         log.info(remark, origin, _listed(single))
+
+
+def _remark_on_absence(origin: str, columns: Sequence[Column], plan: Plan) -> None:
+    """Say that "Not Voting" and the like are counted as answers."""
+    sizes: Counter[str] = Counter()
+    for column in columns:
+        if column.title in plan.answers:
+            for value, size in zip(column.values, column.counts.tolist(), strict=True):
+                if key(value) in _ABSENT:
+                    sizes[value] += size
+    if sizes:
+        listed = ", ".join(f"{shown(value)} ({size:,})" for value, size in sizes.items())
+        use = Argument("missing", ",".join(sizes))
+        log.info("%s: counted as answers: %s; to read them as missing use %s", origin, listed, use)
 
 
 def _has_many(column: Column) -> bool:

@@ -79,7 +79,8 @@ def read_answers(
         The table is read as its data were: the same columns are counted, cut and split.
     has_titles : whether the titles are those of the table, not made up
     """
-    missing = tuple(options.missing)
+    missing = options.missing.split(",") if isinstance(options.missing, str) else options.missing
+    missing = tuple(missing)
     titles = [column.title for column in raw]
     marks: Counter[str] = Counter()
     columns = []
@@ -97,7 +98,9 @@ def read_answers(
     else:
         document = _document(by_title, kept, options.id_column, has_titles)
         candidates = [by_title[title] for title in kept if title != document]
-        plan, reasons, nouns = _decide(titles, candidates, document, options, has_titles)
+        plan, reasons, nouns = _decide(
+            titles, candidates, document, replace(options, missing=missing), has_titles
+        )
         remark_on_columns(origin, plan, reasons, by_title)
         remark_on_values(origin, candidates, marks, plan)
     if not any(title in by_title for title in plan.answers):

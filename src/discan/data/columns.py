@@ -110,7 +110,8 @@ class Column:
         numbers = self.numbers
         is_code = any(re.match(r"[+-]?0\d", value) for value in self.values)
         if numbers is not None and not is_code:
-            if not (self.is_distinct and (np.rint(numbers) == numbers).all()):
+            is_name = self.is_distinct and bool((np.rint(numbers) == numbers).all())
+            if not is_name or self.title.lower().endswith("year"):
                 return np.append(numbers, np.nan)[self.codes]
         elif self.dates is not None:
             found = self.dates
@@ -131,14 +132,14 @@ def clean(
     codes : (I,) int array
         Index of each row's cell in ``cells``.
     cells : distinct texts
-    missing : marks of missing cells, in any case
+    missing : marks of missing cells, in any case; an empty cell is missing anyway
     merge : whether values that differ only in case, spaces or punctuation are joined
 
     Returns
     -------
     Column, and how often each mark of missing cells occurs; empty cells are not counted
     """
-    marks = {mark.strip().casefold() for mark in missing}
+    marks = {"", *(mark.strip().casefold() for mark in missing)}
     longest = max(map(len, marks), default=0)
     found: Counter[str] = Counter()
     place: dict[str, int] = {}

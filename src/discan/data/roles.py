@@ -20,7 +20,8 @@ __all__ = ["Plan", "key", "make_plan", "noun_of"]
 
 ENOUGH_ROWS = 10  # fewer rows tell little about a column
 NEARLY = 0.9  # of the values are distinct
-MANY_NUMBERS = 20  # distinct numbers, above which a column is no list of answers
+MANY_NUMBERS = 15  # distinct numbers, above which a column is no list of answers
+MANY_VALUES = 20  # the same for dates and texts
 MANY_FRACTIONS = 10  # the same for numbers that are not whole
 A_BLOCK = 5  # columns with the same answers make a block
 PROSE = 4.0  # spaces per value
@@ -37,7 +38,11 @@ DESCRIBING = NAMES | IDENTIFIERS | set(
     "cqlabel caucus faction term cluster group class classname target year date".split()
 )  # fmt: skip
 _BALLOTS = ({"yea", "nay"}, {"yes", "no"}, {"y", "n"}, {"aye", "no"}, {"aye", "nay"},
-            {"aye", "noe"}, {"for", "against"}, {"in favour", "against"})  # fmt: skip
+            {"for", "against"}, {"in favour", "against"})  # fmt: skip
+_PARLIAMENT = set(
+    "party partycode senator legislator deputy congress icpsr chamber bill rollcall rollnumber yea "
+    "nay yeas nays".split()
+)
 _NOUNS = set(
     "senator legislator member representative deputy judge justice respondent participant person "
     "patient student individual animal sample user customer cell country state judge voter house "
@@ -91,6 +96,8 @@ def key(title: str) -> str:
 def noun_of(title: str) -> str | None:
     """Return what a title such as "Respondent ID" calls the rows; None if it does not."""
     found = re.sub(r"(id|name|no|nr|number|code)$", "", key(title))
+    if found in ("roll", "rollcall"):
+        return "roll call"
     return found if found in _NOUNS else None
 
 
@@ -135,8 +142,11 @@ def make_plan(
     core: set[str] = set()
     if not genetic:
         core, others = _block([c for c in left if c.title not in bins])
-        for column in others if _are_votes(core) else ():
-            if key(column.title) in DESCRIBING or not has_titles:
+        known = DESCRIBING if _are_votes(core) and has_titles else set()
+        if _are_votes(core) and (not has_titles or _is_parliament(core, columns, document)):
+            known = {key(column.title) for column in others}
+        for column in others:
+            if key(column.title) in known:
                 reasons[column.title] = "unlike the other columns"
         left = [c for c in left if c.title not in reasons]
         split |= {c.title: ";" for c in left if c.title not in bins and _holds_several(c)}
@@ -160,7 +170,7 @@ def _describes(column: Column) -> str:
     if numbers is not None:
         whole = bool((np.rint(numbers) == numbers).all())
         return "numbers" if n_values > (MANY_NUMBERS if whole else MANY_FRACTIONS) else ""
-    if n_values > MANY_NUMBERS:
+    if n_values > MANY_VALUES:
         if column.dates is not None:
             return "dates"
         if column.words_per_value() > PROSE and n_values > 0.3 * n_present:
@@ -213,6 +223,12 @@ def _are_votes(answers: set[str]) -> bool:
     return digits or any(ballot <= answers for ballot in _BALLOTS)
 
 
+def _is_parliament(core: set[str], columns: Sequence[Column], document: str | None) -> bool:
+    """Tell whether votes are those of a parliament: yea and nay, or titles tell."""
+    titles = {key(c.title) for c in columns} | {key(document or "")}
+    return bool(core & {"yea", "nay", "aye"} or titles & _PARLIAMENT)
+
+
 def _holds_several(column: Column) -> bool:
     """Tell whether cells list answers with semicolons: the same ones in several combinations."""
     cells = [[p.strip() for p in v.split(";") if p.strip()] for v in column.values]
@@ -227,9 +243,7 @@ def _holds_several(column: Column) -> bool:
 def _nouns(genetic: bool, core: set[str], document: str | None, columns: Sequence[Column]) -> Nouns:
     """Return what rows, answers and components are called."""
     nouns = ALLELES if genetic else ANSWERS
-    titles = {key(c.title) for c in columns} | {key(document or "")}
-    political = titles & {"party", "partycode", "senator", "legislator", "deputy", "congress"}
-    if core & {"yea", "nay", "aye"} or (core and political and _are_votes(core)):
+    if core and _are_votes(core) and _is_parliament(core, columns, document):
         nouns = VOTES
     row = noun_of(document) if document else None
     return Nouns(row or nouns.document, nouns.word, nouns.component)

@@ -51,7 +51,9 @@ def read_categorical(
         "Columns to count, by title, number or pattern, e.g. q*; all others describe the rows. By "
         "default all columns that look like answers.",
     ] = None,
-    missing: Annotated[Iterable[str], "Cells that hold no answer, in any case."] = MISSING,
+    missing: Annotated[
+        Iterable[str], "Cells that hold no answer, in any case; empty cells never do."
+    ] = MISSING,
     alleles: Annotated[
         str | None,
         'Separator of several answers in a cell, e.g. "/" in "123/125"; a number if each has so '

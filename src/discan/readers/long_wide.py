@@ -72,6 +72,10 @@ def read_long(
     if header:
         titles = unique_titles(titles)[0]
     chosen = _choose_columns(source, titles, header, columns)
+    if header and columns is None:
+        what = "document, word and count" if len(chosen) == 3 else "document and word"
+        listed = ", ".join(shown(titles[j]) for j in chosen)
+        log.info("%s: %s are the columns %s", source.path, what, listed)
     body = rows if header else chain([first], rows)
     corpus = _read_triples(source, check_width(source, body, len(titles)), chosen, titles)
     return corpus.described(nouns=_nouns([titles[j] for j in chosen])) if header else corpus

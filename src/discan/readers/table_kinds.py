@@ -21,9 +21,14 @@ __all__ = [
 ENDINGS = (".csv", ".tsv", ".tab", ".parquet", ".dat", ".data")
 
 # Titles of columns, as `key` writes them.
-DOCUMENT = set("document doc docid documentid user userid sample cell d".split())
-WORD = set("word term token wordid feature item itemid artist artistid gene".split())
-COUNT = set("count counts n freq frequency weight value plays tf".split())
+DOCUMENT = set(
+    "document doc docid documentid user userid customer customerid sample cell d".split()
+)
+WORD = set(
+    "word term token wordid feature item itemid artist artistid gene movie movieid product "
+    "productid book bookid isbn song songid track trackid".split()
+)
+COUNT = set("count counts n freq frequency weight value plays tf rating quantity".split())
 TEXT = "text content body article message fulltext review abstract tweet comment".split()
 _ID = DOCUMENT | {"", *"id name names index key row person respondent".split()}
 

@@ -143,9 +143,16 @@ def _is_sequence(cells: Sequence[str]) -> bool:
 
 
 def _is_short(sample: list[list[str]]) -> bool:
-    """Tell whether the first row is much shorter than the others, as titles above texts are."""
-    sizes = [sum(map(len, row)) for row in sample]
-    return len(sizes) < 2 or sizes[0] < 0.5 * sum(sizes[1:]) / (len(sizes) - 1)
+    """Tell whether the first row is much shorter than the texts below, as titles are."""
+    first, rest = sample[0], [row for row in sample[1:] if len(row) == len(sample[0])]
+    if not rest:
+        return True
+    columns = list(zip(*rest, strict=True))
+    longest = max(range(len(columns)), key=lambda j: sum(map(len, columns[j])))
+    spaces = sum(cell.count(" ") for cell in columns[longest]) / len(rest)
+    length = sum(map(len, columns[longest])) / len(rest)
+    title = first[longest]
+    return len(title) < 0.5 * length and title.count(" ") < max(1.0, 0.5 * spaces)
 
 
 def _is_of_kind(cell: str, others: set[str]) -> bool:

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 from discan.data.answer_tables import choose_titles
@@ -234,6 +234,8 @@ def _describing(
         if title in taken:
             continue
         cells = [_cell(record.get(title)) for record in records.sample]
+        if title == "column 1" and _is_count(cells):  # the numbers of the rows
+            continue
         is_long = sum(map(len, cells)) > LONG_TEXT * max(1, sum(map(bool, cells)))
         simple = all(_is_simple(record.get(title)) for record in records.sample)
         (left_out if is_long or not simple else kept).append(title)
@@ -244,6 +246,11 @@ def _describing(
         listed = ", ".join(map(shown, left_out[:8])) + (", ..." if len(left_out) > 8 else "")
         log.info("%s: left out, long or nested: %s", source.path, listed)
     return Describing(kept)
+
+
+def _is_count(cells: list[str]) -> bool:
+    numbers = [int(cell) for cell in cells if cell.isdecimal()]
+    return len(numbers) == len(cells) and all(b == a + 1 for a, b in pairwise(numbers))
 
 
 def _titles(records: _Records) -> list[str]:
