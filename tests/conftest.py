@@ -44,3 +44,10 @@ def counted(rng, lengths, proportions, components):
     """Draw documents of the given lengths (I,): counts (I, J)."""
     rows = zip(lengths, proportions @ components, strict=True)
     return np.array([rng.multinomial(length, chances) for length, chances in rows])
+
+
+def not_repeated(estimator):
+    """Checks of scikit-learn that ask for another meaning of weights, and why they fail."""
+    reason = "a weight makes one longer document, not several equal ones"
+    form = "check_sample_weight_equivalence_on_{}_data"
+    return {form.format(kind): reason for kind in ("dense", "sparse")}

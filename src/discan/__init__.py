@@ -54,4 +54,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__, *_PARTS]
+    """List what is public."""
+    return sorted([*__all__, *_PARTS, "__doc__", "__version__"])

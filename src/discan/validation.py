@@ -61,6 +61,8 @@ def vector(
     result = given.astype(np.float64)
     bad = ~((result > 0 if open_low else result >= 0) & (result < high))
     if np.any(bad):
-        where = "" if result.ndim == 0 else f"[{int(np.argmax(bad))}]"
-        raise InputError(f"{name}{where} = {result[bad].flat[0]:g}; it must be {wanted}")
+        worst = float(result[bad].flat[0])
+        if result.ndim == 0:
+            raise InputError(f"{{}}; it must be {wanted}", argument=name, value=worst)
+        raise InputError(f"{name}[{int(np.argmax(bad))}] = {worst:g}; it must be {wanted}")
     return result

@@ -135,7 +135,7 @@ def test_one_for_the_other(fails, place, tmp_path):
     assert "not a model" in fails("show", corpus)
     assert "not a model" in fails("transform", corpus, texts)
     assert "not a corpus" in fails("transform", model, model / "model.discan")
-    assert "not a whole discan file" in fails("score", texts, texts)
+    assert "is JSON, not a file of discan" in fails("score", texts, texts)
     assert "holds no run" in fails("resume", place, "-o", tmp_path / "x.discan")
     assert "has no option 'nosuch'" in fails("info", texts, "--option", "nosuch=1")
 

@@ -19,7 +19,7 @@ def test_transform(run, place, tmp_path):
     out, err = run(*arguments, "-q")
     assert err == ""
     rows = list(csv.reader(io.StringIO(out)))
-    assert rows[0] == ["document", "dca0", "dca1"]
+    assert rows[0] == ["document", "topic 1", "topic 2"]
     assert len(rows) == 21
     records = json.loads(run(*arguments, "--json", "-q")[0])
     assert [str(v) for v in records[3].values()] == rows[4]
@@ -32,6 +32,49 @@ def test_transform(run, place, tmp_path):
     estimator = discan.load(place / "model")
     expected = estimator.transform(discan.read(place / "corpus.discan"))
     np.testing.assert_array_equal(expected, [[float(x) for x in row[1:]] for row in rows[1:]])
+
+
+def test_transform_with_deviations(run, fails, place, survey, tmp_path):
+    arguments = ("transform", place / "model", place / "texts.jsonl", "-q")
+    rows = list(csv.reader(io.StringIO(run(*arguments, "--sd")[0])))
+    assert rows[0] == ["document", "topic 1", "topic 2", "topic 1 sd", "topic 2 sd"]
+    estimator = discan.load(place / "model")
+    expected = estimator.transform_sd(discan.read(place / "corpus.discan"))
+    np.testing.assert_array_equal(expected, [[float(x) for x in row[3:]] for row in rows[1:]])
+    assert "--counts" in run(*arguments, "--sd", "--counts", code=2)[1]
+    path = tmp_path / "ml.discan"
+    run("fit", survey / "answers.csv", "-o", path, "-k", 2, "--algorithm", "ml", "-q")
+    line = fails("transform", path, survey / "answers.csv", "--sd")
+    assert "the algorithm ml gives no standard deviations of the scores" in line
+    assert "use --algorithm map, variational or collapsed" in line
+
+
+def test_recommend(run, fails, place, survey, tmp_path):
+    plays = tmp_path / "plays.csv"
+    rows = [("ann", "jazz", 9), ("ann", "blues", 5), ("bob", "rock", 7), ("bob", "punk", 4)]
+    kinds = [("rock", "punk", "metal"), ("jazz", "blues", "soul")]
+    rows += [(f"u{n}", item, 4) for n in range(30) for item in kinds[n % 2]]
+    plays.write_text("user,item,plays\n" + "".join(f"{u},{i},{n}\n" for u, i, n in rows))
+    model = tmp_path / "m.discan"
+    run("fit", plays, "-o", model, "-k", 2, "--alpha", 0.1, "-q")
+    out, _ = run("recommend", model, plays, "-n", 2, "-q")
+    table = list(csv.DictReader(io.StringIO(out)))
+    first = {row["rank"]: list(row.values()) for row in table if "ann" in row.values()}
+    assert first["1"][2] == "soul"
+    assert float(first["1"][3]) > 10 * float(first["2"][3])
+    got = {(u, i) for u, i, _ in rows}
+    assert all((row[0], row[2]) not in got for row in csv.reader(io.StringIO(out)))
+    file = tmp_path / "found.json"
+    _, err = run("recommend", model, plays, "-n", 1, "-o", file)
+    assert f"{32} recommendations written to {file}" in err
+    assert len(json.loads(file.read_text())) == 32
+    line = fails("recommend", survey / "m.discan", survey / "answers.csv")
+    assert "3 groups" in line
+    assert "use --group VALUE" in line
+    one, _ = run(
+        "recommend", survey / "m.discan", survey / "answers.csv", "-g", "pet", "-n", 1, "-q"
+    )
+    assert "pet=" in one
 
 
 def test_new_text_is_counted_by_the_words_of_the_model(run, fails, place, tmp_path):
@@ -74,19 +117,51 @@ def test_predict(run, fails, survey):
     run(*arguments[:-2], code=2)
 
 
-def test_impute(run, survey, tmp_path):
+def test_impute_completes_the_table(run, survey, tmp_path):
     arguments = ("impute", survey / "m.discan", survey / "answers.csv", "--format", "categorical")
     out, err = run(*arguments)
+    assert "2 cells filled in, each by its likeliest answer" in err
+    given = (survey / "answers.csv").read_text().splitlines()
+    assert out.splitlines() == [*given[:-2], "yes,red,cat", "no,blue,dog"]
+    file = tmp_path / "full.csv"
+    run(*arguments, "-o", file, "-q")
+    assert file.read_text() == out
+    records = json.loads(run(*arguments, "--json", "-q")[0])
+    assert records[-1] == {"vote": "no", "colour": "blue", "pet": "dog"}
+
+
+def test_imputed_roll_calls_are_a_table_by_question(run, tmp_path):
+    path = tmp_path / "s.discan"
+    run("fit", "dataset:senate2005", "-o", path, "-k", 2, "--max-iter", 5, "-q")
+    out, _ = run("impute", path, "dataset:senate2005", "-q")
+    titles, *rows = csv.reader(io.StringIO(out))
+    assert titles[:4] == ["senator", "name", "party", "state"]
+    assert len(rows) == 100
+    assert {cell for row in rows for cell in row[4:]} == {"yea", "nay"}
+
+
+def test_texts_are_not_answers(fails, run, place):
+    arguments = ("impute", place / "model", place / "texts.jsonl")
+    assert "counts, not answers to questions; --long lists" in fails(*arguments)
+    assert run(*arguments, "--long", "-q")[0].count("\n") == 1
+
+
+def test_impute_lists_the_cells(run, survey, tmp_path):
+    arguments = (
+        "impute", survey / "m.discan", survey / "answers.csv", "--format", "categorical", "--long",
+    )  # fmt: skip
+    out, err = run(*arguments)
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [(row["group"], len(row["word"]) > 0) for row in rows] == [
+    assert list(rows[0]) == ["respondent", "group", "answer", "expected"]
+    assert [(row["group"], len(row["answer"]) > 0) for row in rows] == [
         ("pet", True), ("pet", True), ("colour", True), ("colour", True),
     ]  # fmt: skip
     assert "4 counts filled in" in err
     assert sum(float(row["expected"]) for row in rows[:2]) == pytest.approx(1.0)
-    by_word = {row["word"]: float(row["expected"]) for row in rows}
+    by_word = {row["answer"]: float(row["expected"]) for row in rows}
     assert max(by_word, key=by_word.get)[-3:] in ("cat", "lue")
     records = json.loads(run(*arguments, "--json")[0])
-    assert [record["word"] for record in records] == [row["word"] for row in rows]
+    assert [record["answer"] for record in records] == [row["answer"] for row in rows]
     run(*arguments, "-o", tmp_path / "out.csv", "-q")
     assert (tmp_path / "out.csv").read_text() == out
 
@@ -123,7 +198,7 @@ def test_the_guide_shows_what_is_printed(run, tmp_path, monkeypatch):
     table, *steps = block.split("$ discan ")
     (tmp_path / "survey.csv").write_text(table)
     monkeypatch.chdir(tmp_path)
-    assert [step.split()[0] for step in steps] == ["fit", "predict", "impute"]
+    assert [step.split()[0] for step in steps] == ["fit", "predict", "impute", "impute"]
     for step in steps:
         command, _, shown = step.partition("\n")
         out, err = run(*command.split())

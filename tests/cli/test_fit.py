@@ -36,6 +36,22 @@ def test_fit_says_what_it_did_on_stderr_only(run, place, tmp_path):
     assert dict(csv.reader(io.StringIO(out)))["components"] == "10"
 
 
+def test_fit_says_whether_it_converged_and_what_it_replaced(run, place, tmp_path):
+    path = tmp_path / "m.discan"
+    fit = ("fit", place / "corpus.discan", "-o", path, "-k", 2, "--algorithm", "map")
+    _, err = run(*fit, "--max-iter", 3, "--tol", 0)
+    assert "3 cycles in " in err
+    assert "; not converged: the objective still rises, by " in err
+    assert "; use --max-iter 6, or --algorithm collapsed\n" in err
+    assert f"model written to {path}; look" in err
+    _, err = run(*fit, "--iterations", 500)
+    assert "; converged: the objective changed by " in err
+    assert f"model written to {path} (replaced the one there); look" in err
+    _, err = run("fit", place / "corpus.discan", "-o", path)
+    assert "10 topics are more than the data can bear: 20 documents, 6 words, 85 counts" in err
+    assert "; use --components 4\n" in err
+
+
 def test_fit_options_reach_the_estimator(run, place, tmp_path):
     path = tmp_path / "m.discan"
     options = ("--algorithm", "collapsed", "--burn-in", 3, "--draws", 4, "--seed", 9)

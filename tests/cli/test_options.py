@@ -76,7 +76,8 @@ def examples(place, survey, tmp_path):
     """One run of each command, with remarks if the command has any."""
     model, texts = place / "model", place / "texts.jsonl"
     answers = (survey / "m.discan", survey / "answers.csv")
-    run_folder = tmp_path / "run"
+    run_folder, names = tmp_path / "run", tmp_path / "names.txt"
+    names.write_text('{"1": "fruit"}')
     return {
         "fit": [
             texts,
@@ -95,6 +96,8 @@ def examples(place, survey, tmp_path):
         "transform": [model, texts, "-o", tmp_path / "scores.json"],
         "predict": [*answers, "-g", "vote"],
         "impute": [*answers, "-o", tmp_path / "missing.json"],
+        "recommend": [model, texts, "-o", tmp_path / "items.json"],
+        "name": [model, names, "-o", tmp_path / "named.discan"],
         "score": [model, texts],
         "info": [texts],
         "convert": [texts, tmp_path / "c.discan"],
@@ -117,11 +120,11 @@ def test_printing_options_change_the_output_or_are_refused(run, examples, tmp_pa
 
     if flag not in flags_of(command):
         run(command, *examples[command], flag, code=2)
-    elif (command, flag) in {("transform", "--json"), ("impute", "--json")}:
+    elif flag == "--json" and command in ("transform", "impute", "recommend"):
         assert outcome(flag) == outcome()  # the file's ending has said so
         examples[command] = examples[command][:2]
         assert json.loads(outcome(flag, "-q")[0])
-        assert outcome("-q")[0].startswith('"document",')
+        assert outcome("-q")[0].startswith("vote,colour" if command == "impute" else '"document",')
     else:
         assert outcome(flag) != outcome()
 
@@ -174,7 +177,7 @@ def test_both_names_of_an_algorithm_are_accepted(run, place, tmp_path):
 def test_starts(run, fails, place, tmp_path, start):
     command = ("fit", place / "corpus.discan", "-o", tmp_path / "m", "-k", 2, "--init", start)
     if start == "nosuch":
-        assert "'words'" in fails(*command)
+        assert "--init nosuch is not known; use one of auto, random, documents" in fails(*command)
     else:
         run(*command, "--iterations", 1)
 

@@ -8,6 +8,7 @@ import numpy as np
 import oracle
 import pandas as pd
 import pytest
+from conftest import not_repeated
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
@@ -46,7 +47,9 @@ TRAIN, TEST = slice(0, 160), slice(160, 240)
     [
         DCAClassifier(),
         DCAClassifier(4, model="gp", weight=2),
-    ]
+    ],
+    expected_failed_checks=not_repeated,
+    xfail_strict=False,  # a fit of one component passes
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import cells
+from conftest import cells, not_repeated
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -84,7 +84,9 @@ def fitted_bits(estimator):
         MPCA(),
         GaP(),
         ConditionalGaP(n_components=2, max_iter=10),
-    ]
+    ],
+    expected_failed_checks=not_repeated,
+    xfail_strict=False,  # a fit of one component passes
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -170,7 +172,7 @@ def test_pipeline_on_digits():
     )
     pipeline.fit(counts[:300], labels[:300])
     assert pipeline.score(counts[300:], labels[300:]) > 0.6
-    assert list(pipeline[1].get_feature_names_out()) == [f"gap{k}" for k in range(12)]
+    assert list(pipeline[1].get_feature_names_out()) == [f"component {k}" for k in range(1, 13)]
 
 
 def test_grid_search_on_a_corpus():
@@ -215,7 +217,7 @@ def test_set_output(kind, module):
     plain = estimator.transform(X)
     frame = estimator.set_output(transform=kind).transform(X)
     assert isinstance(frame, module.DataFrame)
-    assert list(frame.columns) == ["lda0", "lda1", "lda2"]
+    assert list(frame.columns) == ["component 1", "component 2", "component 3"]
     assert frame.to_numpy().tobytes() == plain.tobytes()
 
 
@@ -261,7 +263,7 @@ def test_feature_names():
     frame = pd.DataFrame(X, columns=NAMES)
     estimator = make().fit(frame)
     assert list(estimator.feature_names_in_) == NAMES
-    assert list(estimator.get_feature_names_out()) == ["dca0", "dca1", "dca2"]
+    assert list(estimator.get_feature_names_out()) == ["component 1", "component 2", "component 3"]
     with pytest.raises(ValueError, match="feature names"):
         estimator.transform(frame.rename(columns={"w0": "other"}))
     with pytest.raises(ValueError, match="feature names"):

@@ -197,7 +197,10 @@ def test_impute_answers_in_the_form_it_was_asked():
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"model": "gp", "groups": GROUPS}, "exposures"), ({"model": "dm"}, "groups")],
+    [
+        ({"model": "gp", "groups": GROUPS}, "exposure of 0"),
+        ({"model": "dm"}, "all words are in one group"),
+    ],
 )
 def test_impute_says_why_it_fills_nothing(options, reason, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)  # the command line's is off

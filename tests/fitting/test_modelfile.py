@@ -159,7 +159,7 @@ def test_a_future_format_names_both_versions(tmp_path):
 def test_other_files_are_refused(tmp_path):
     text = tmp_path / "a.discan"
     text.write_text("hello")
-    with pytest.raises(ModelFileError, match="not a whole discan file"):
+    with pytest.raises(ModelFileError, match="is text, not a file of discan"):
         discan.load(text)
     with pytest.raises(ModelFileError, match="no such file"):
         discan.load(tmp_path / "none.discan")

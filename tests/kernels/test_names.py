@@ -35,7 +35,7 @@ def modules(folder):
 TWINS = modules(FOLDER / "twins") - {"documents"}  # which all twins use
 KERNELS = {name for name in modules(FOLDER) if not name.startswith("twins.")}
 # compiling and buffers; the weighted sums are compared as a part of gibbs.sweep
-NO_KERNELS = {"compile", "dispatchers", "simd.llvm", "simd.memory", "simd.weighted_sums"}
+NO_KERNELS = {"compile", "dispatchers", "remark", "simd.llvm", "simd.memory", "simd.weighted_sums"}
 
 
 def test_twins_have_the_names_of_their_kernels():

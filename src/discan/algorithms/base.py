@@ -156,6 +156,11 @@ class Params:
         """Return the parameters with other hyperparameters of the scores."""
         return replace(self, model=model, table=model.score_table(self.exposure_levels))
 
+    def permuted(self, order: Array) -> Params:
+        """Return what inference needs of the parameters, components in another order (K,)."""
+        loadings = None if self.loadings is None else self.loadings[:, order]
+        return replace(self.with_model(self.model.permuted(order)), loadings=loadings)
+
     def at(self, exposure_levels: Array) -> Params:
         """Return the parameters for documents of other exposure levels (T,)."""
         table = self.model.score_table(exposure_levels)

@@ -93,7 +93,7 @@ class Sampler(Algorithm):
         row = int(np.searchsorted(corpus.indptr, at, side="right")) - 1
         return InputError(
             f"count {corpus.counts[at]:g} at row {row}, column {corpus.words[at]} is not a whole "
-            f"number; algorithm={self.name!r} draws tokens",
+            f"number, and {self.name} draws whole tokens",
             remedy="round the counts", use=instead,
         )  # fmt: skip
 

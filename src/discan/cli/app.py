@@ -13,9 +13,10 @@ from typer.core import TyperGroup
 
 from discan import __version__
 from discan.cli.data import convert, datasets, demo, formats
-from discan.cli.documents import impute, predict, score, transform
+from discan.cli.documents import impute, predict, recommend, score, transform
 from discan.cli.errors import one_line, shell_setting, terminated
 from discan.cli.fit import fit, resume
+from discan.cli.names import name
 from discan.cli.options import with_groups
 from discan.cli.printing import set_up_remarks
 from discan.cli.show import info, plot, show
@@ -23,8 +24,8 @@ from discan.cli.show import info, plot, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, plot, transform, predict, impute, score, info, convert, datasets, formats,
-    demo,
+    fit, resume, show, name, plot, transform, predict, impute, recommend, score, info, convert,
+    datasets, formats, demo,
 )  # fmt: skip
 
 
@@ -41,7 +42,7 @@ class _Commands(TyperGroup):
 def _flags(commands: Any, invoked: str) -> dict[str, str]:
     """Return the flag of every option: of the command that runs, or else of ``fit``."""
     return {
-        option.name: max(option.opts, key=len)
+        option.name: next(flag for flag in option.opts if flag.startswith("--"))
         for name in dict.fromkeys(("fit", invoked))
         for option in commands[name].params
         if option.param_type_name == "option"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands that apply a model to documents: transform, predict, impute and score."""
+"""The commands that apply a model to documents: transform, predict, impute, recommend, score."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import typer
 
 from discan.cli.options import Data, ModelFile, NewData, Printing, Writing, printing
 from discan.cli.printing import Style, check_writable, emit, write_table
-from discan.cli.reading import Model, model_and_data
+from discan.cli.reading import model_and_data
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus, Layout
     from discan.engines import Threads
     from discan.fitting.hidden_groups import Filled
+    from discan.fitting.result import Fit
 
-__all__ = ["impute", "predict", "score", "transform"]
+__all__ = ["impute", "predict", "recommend", "score", "transform"]
 
 log = logging.getLogger("discan")
 
@@ -31,6 +32,9 @@ def transform(
     *,
     counts: Annotated[
         bool, printing("Expected tokens of each component instead.", "--counts")
+    ] = False,
+    sd: Annotated[
+        bool, printing("Add a column of standard deviations for each component.", "--sd")
     ] = False,
     unknown: Annotated[
         bool,
@@ -45,21 +49,32 @@ def transform(
     """Give the share (dm) or amount (gp, cgp) of each component in new documents, as CSV.
 
     Data are read as those of the model were. Columns that describe the documents, such as party or
-    date, are copied. A document without any word that the model knows gets the prior mean.
-    A file that ends in .h5ad is written as AnnData, with the scores in obsm.
+    date, are copied. A document without any word that the model knows gets the prior mean. The
+    standard deviations of --sd say how far a document's own words tell its shares, where the
+    components are taken as known; they are approximate. A file that ends in .h5ad is written as
+    AnnData, with the scores in obsm.
 
     [b]Example:[/b] discan transform model/ new.jsonl -o scores.csv
     """
+    if counts and sd:
+        raise typer.BadParameter("choose one of --counts and --sd")
     check_writable(writing.output)
-    found, corpus = model_and_data(model, data, reading, unknown)
-    with _threads(reading) as engine:
-        posterior = found.fit.infer(corpus, engine)
-    values = posterior.component_counts if counts else posterior.scores
-    if writing.output is not None and writing.output.suffix.lower() == ".h5ad":
-        _write_cells(writing.output, found, corpus, values, data)
-        return
+    import numpy as np
+
+    (fit, _), corpus = model_and_data(model, data, reading, unknown)
     kept = {n: c for n, c in corpus.metadata.items() if not plain or n in ("known", "unknown")}
-    columns = ["document", *kept, *found.component_names]
+    columns = [fit.nouns.document, *kept, *fit.component_names]
+    with _threads(reading) as engine:
+        if sd:
+            found, errors = fit.infer_with_sd(corpus, engine)
+            columns += [f"{name} sd" for name in fit.component_names]
+        else:
+            found = fit.infer(corpus, engine)
+    values = found.component_counts if counts else found.scores
+    if writing.output is not None and writing.output.suffix.lower() == ".h5ad":
+        _write_cells(writing.output, fit, corpus, values, data)
+        return
+    values = np.hstack([values, errors]) if sd else values
     described = zip(*(map(_cell, column) for column in kept.values()), strict=True) if kept else ()
     rows = _named_rows(corpus, values)
     if kept:
@@ -67,7 +82,7 @@ def transform(
         rows = [[name, *facts, *shares] for (name, *shares), facts in pairs]
     write_table(writing.output, writing.style, columns, rows)
     if writing.output is not None:
-        log.info("%s documents written to %s", f"{len(rows):,}", writing.output)
+        log.info("%s %s written to %s", f"{len(rows):,}", fit.nouns.documents, writing.output)
 
 
 def predict(
@@ -92,38 +107,94 @@ def predict(
     [b]Example:[/b] discan predict model/ new.csv --group vote
     """
     (fit, _), corpus = model_and_data(model, data, reading)
-    known = group in (fit.layout.group_names or ())
-    chosen = int(group) if group.isdecimal() and not known else group
+    chosen = _group(fit, group)
     with _threads(reading) as engine:
         chances = fit.predict_group(corpus, chosen, engine)
     words = list(map(str, fit.group_words(chosen)))
     if probabilities:
         form = Style.JSON if style.json else Style.CSV
-        emit(form, ["document", *words], _named_rows(corpus, chances))
+        emit(form, [fit.nouns.document, *words], _named_rows(corpus, chances))
         return
     names = _names(corpus.document_names, corpus.n_documents)
     best = zip(names, chances.argmax(axis=1), chances.max(axis=1), strict=True)
     rows = [(name, words[j], float(chance)) for name, j, chance in best]
-    emit(style.style, ("document", "prediction", "probability"), rows)
+    emit(style.style, (fit.nouns.document, "prediction", "probability"), rows)
 
 
-def impute(model: ModelFile, data: Data, *, reading: NewData, writing: Writing) -> None:
-    """Fill in missing data: the expected counts of every empty group, as CSV.
+def impute(
+    model: ModelFile,
+    data: Data,
+    *,
+    long: Annotated[
+        bool, printing("List the missing answers with their expected counts instead.", "--long")
+    ] = False,
+    reading: NewData,
+    writing: Writing,
+) -> None:
+    """Fill in missing data: the table with the likeliest answer in every empty cell.
 
-    A group is empty if it has no counts (dm) or was not observed (gp, cgp). The expected counts
-    of a group add up to its usual total: 1 for a vote, 2 for a genotype.
+    A table of answers keeps its form: all other cells stay as they are. Other data become a table
+    with a column per question. A question is open if it has no counts (dm) or was not observed
+    (gp, cgp). --long lists each open question with the expected counts of its answers, which add
+    up to its usual total: 1 for a vote, 2 for a genotype.
 
-    [b]Example:[/b] discan impute model/ survey.csv -o missing.csv
+    [b]Example:[/b] discan impute model/ survey.csv -o full.csv
+    """
+    from discan.cli.completing import check_questions, complete, write_completed
+
+    check_writable(writing.output)
+    (fit, _), corpus = model_and_data(model, data, reading)
+    if not long:
+        check_questions(fit)
+    with _threads(reading) as engine:
+        filled = fit.fill(corpus, engine=engine)
+    if long:
+        rows = list(_named_cells(filled, fit.layout, corpus))
+        columns = (fit.nouns.document, "group", fit.nouns.word, "expected")
+        write_table(writing.output, writing.style, columns, rows)
+        log.info("%s counts filled in", f"{len(rows):,}")
+    else:
+        write_completed(complete(fit, corpus, filled, data, reading), writing)
+    if writing.output is not None:
+        log.info("written to %s", writing.output)
+
+
+def recommend(
+    model: ModelFile,
+    data: Data,
+    *,
+    number: Annotated[int, printing("Items per user.", "--number", "-n", min=1)] = 10,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", "-g", help="Group to recommend from, if there are several."),
+    ] = None,
+    reading: NewData,
+    writing: Writing,
+) -> None:
+    """Recommend what each document has not got: the likeliest items that a user lacks, as CSV.
+
+    The probability is that of the user's next item: those of all items, also of those that the
+    user has, add up to 1.
+
+    [b]Example:[/b] discan recommend model/ plays.csv -n 5 -o recommended.csv
     """
     check_writable(writing.output)
     (fit, _), corpus = model_and_data(model, data, reading)
+    chosen = None if group is None else _group(fit, group)
     with _threads(reading) as engine:
-        filled = fit.fill(corpus, engine=engine)
-    rows = list(_named_cells(filled, fit.layout, corpus))
-    log.info("%s counts filled in", f"{len(rows):,}")
-    write_table(writing.output, writing.style, ("document", "group", "word", "expected"), rows)
+        found = fit.recommend(corpus, number, chosen, engine)
+    names = _names(corpus.document_names, corpus.n_documents)
+    words = _names(fit.layout.word_names, fit.layout.n_words)
+    rows = [
+        (name, rank, words[j], float(chance))
+        for name, items, chances in zip(names, *found, strict=True)
+        for rank, (j, chance) in enumerate(zip(items, chances, strict=True), start=1)
+        if j >= 0
+    ]
+    columns = (fit.nouns.document, "rank", fit.nouns.word, "probability")
+    write_table(writing.output, writing.style, columns, rows)
     if writing.output is not None:
-        log.info("written to %s", writing.output)
+        log.info("%s recommendations written to %s", f"{len(rows):,}", writing.output)
 
 
 def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) -> None:
@@ -144,20 +215,25 @@ def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) ->
     emit(style.style, ("predictor", "nats per token", "perplexity"), rows)
 
 
+def _group(fit: Any, group: str) -> int | str:
+    """Return a group's name, or its number if there is no group of that name."""
+    known = group in (fit.layout.group_names or ())
+    return int(group) if group.isdecimal() and not known else group
+
+
 def _names(given: Sequence[str] | None, size: int) -> Sequence[str]:
     return given or [str(n) for n in range(size)]
 
 
-def _write_cells(output: Path, found: Model, corpus: Corpus, values: Any, data: str) -> None:
+def _write_cells(output: Path, fit: Fit, corpus: Corpus, values: Any, data: str) -> None:
     """Write a file of AnnData: a copy of the data if they are one, with the scores added."""
     from discan.data.h5ad import gene_names, write_h5ad
     from discan.fitting.annotation import loadings_of, settings_of
 
     source = Path(data) if data.lower().endswith(".h5ad") else None
     genes = gene_names(source) if source is not None else list(corpus.layout.word_names or ())
-    fit = found.fit
     loadings = loadings_of(fit, genes) if genes else fit.mean_loadings
-    uns = {"discan": settings_of(fit, found.component_names)}
+    uns = {"discan": settings_of(fit, list(fit.component_names))}
     write_h5ad(output, corpus, {"X_discan": values}, {"discan": loadings}, uns, source)
     log.info(
         "%s %s written to %s: scores in obsm['X_discan'], loadings in varm['discan'], settings in "

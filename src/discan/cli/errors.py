@@ -20,7 +20,6 @@ __all__ = ["one_line", "shell_setting", "shell_wording", "terminated"]
 # Arguments of the library that the command line calls something else.
 NAMES = {
     "n_components": "components",
-    "max_iter": "iterations",
     "n_draws": "draws",
     "random_state": "seed",
     "n_jobs": "threads",

@@ -71,8 +71,9 @@ def fit(
         str,
         running(**one_of(lambda: STARTS) | {"callback": None}),  # the library checks it
     ] = "auto",
-    iterations: Annotated[
-        int | None, running("Largest number of cycles through the data.", min=1)
+    max_iter: Annotated[
+        int | None,
+        running("Largest number of cycles through the data.", "--max-iter", "--iterations", min=1),
     ] = None,
     tol: Annotated[
         float, running("Stop when the objective changes by less, in nats per token.", min=0.0)
@@ -118,7 +119,7 @@ def fit(
         estimator = DCA(
             components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
             gamma=gamma, learn=_names(learn), init=init,
-            max_iter=iterations, tol=tol, n_jobs=threads, random_state=seed,
+            max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed,
             progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
         )  # fmt: skip
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
@@ -237,6 +238,7 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
         if run_folder is not None and (run_folder / "state.discan").exists():
             log.info("stopped; continue with: discan resume %s", run_folder)
         raise
+    replaced = " (replaced the one there)" if target.is_file() else ""
     estimator.save(target)
     seconds = time.perf_counter() - began
     reason = estimator.stop_reason_
@@ -246,8 +248,9 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
         record = {"file": str(target), **found.describe(), "objective": objective}
         emit_record(style, {**record, "seconds": round(seconds, 3)})
         sys.stdout.flush()
-    log.info("%d cycles in %.1f s: %s", estimator.n_iter_, seconds, reason)
-    log.info("model written to %s; look at it with: discan show %s", target, target)
+    fit = estimator.fit_
+    log.info("%d cycles in %.1f s; %s", fit.n_cycles, seconds, fit.verdict())
+    log.info("model written to %s%s; look at it with: discan show %s", target, replaced, target)
     if reason == "interrupted":
         if run_folder is not None:
             log.info("continue with: discan resume %s", run_folder)

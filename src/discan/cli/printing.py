@@ -12,13 +12,13 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from discan.errors import Argument, python_setting
+from discan.errors import Argument, DiscanError, python_setting
 
 __all__ = [
     "Style", "check_writable", "emit", "emit_record", "listing", "plain", "safe_cell",
@@ -114,10 +114,15 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def listing(title: str, entries: Mapping[str, Sequence[str]], width: int | None) -> str:
+def listing(
+    title: str,
+    entries: Mapping[str, Sequence[str]],
+    width: int | None,
+    by_line: Container[str] = (),
+) -> str:
     """Format a title and named lists under it, wrapped between the items.
 
-    Long names get one line each. Nothing is cut.
+    Long names, and the items of the lists ``by_line``, get one line each. Nothing is cut.
     """
     lines = [plain(title)]
     gutter = max(map(len, entries), default=0) + 4
@@ -126,7 +131,7 @@ def listing(title: str, entries: Mapping[str, Sequence[str]], width: int | None)
         shown = [plain(item) for item in items]
         if not shown:
             continue
-        long = sum(map(len, shown)) > LONG_NAME * len(shown)
+        long = name in by_line or sum(map(len, shown)) > LONG_NAME * len(shown)
         body = shown if long else _packed(shown, inner)
         body = [line for text in body for line in _wrapped(text, inner)]
         heads = [f"  {name}", *[""] * (len(body) - 1)]
@@ -163,13 +168,16 @@ class _Remarks(logging.Handler):
         self._setting = setting
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = str(record.msg)
+        text = str(self._worded(record.msg))
         if isinstance(record.args, tuple) and record.args:
-            text %= tuple(
-                arg.worded(self._setting) if isinstance(arg, Argument) else arg
-                for arg in record.args
-            )
+            text %= tuple(map(self._worded, record.args))
         sys.stderr.write(plain(text) + "\n")
+
+    def _worded(self, part: Any) -> Any:
+        """Word settings, alone or in a message, as the shell takes them."""
+        if isinstance(part, DiscanError):
+            return part.worded(self._setting, str)
+        return part.worded(self._setting) if isinstance(part, Argument) else part
 
 
 # ---- parts of a table ----

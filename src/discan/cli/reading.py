@@ -32,11 +32,6 @@ class Model(NamedTuple):
     fit: Fit
     owner: str
 
-    @property
-    def component_names(self) -> list[str]:
-        """Names of the components, (K,), as scikit-learn has them."""
-        return [f"{self.owner.lower()}{k}" for k in range(self.fit.n_components)]
-
     def describe(self) -> dict[str, Any]:
         """Describe the model in a few properties."""
         facts = {"metadata": list(self.fit.metadata)} if self.fit.metadata else {}

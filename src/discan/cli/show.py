@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -42,6 +43,7 @@ FIGURES = {
     "map": Figure("which components are alike", "component_map"),
     "trace": Figure("the objective during the fit", "trace"),
 }
+APART = "sets it apart"  # the list of telling answers
 KINDS = {name: figure.summary for name, figure in FIGURES.items()}
 
 
@@ -50,25 +52,28 @@ def show(
     *,
     words: Annotated[int, printed("Words per component.", min=0)] = 8,
     documents: Annotated[int, printed("Typical documents per component.", min=0)] = 3,
+    sd: Annotated[bool, printed("Add standard deviations: how sure each number is.")] = False,
     style: Listing,
 ) -> None:
     """Show the components: their sizes, words and most typical documents, largest first.
 
-    Words are listed by probability and by lift. The lift is how many times likelier a word is in
-    the component than in all the data: it shows what is special about the component.
+    Text: words by probability and by lift. The lift is how many times likelier a word is in the
+    component than in all the data: it shows what is special about the component. Votes, answers,
+    alleles: what sets the component apart, with its share here and in the other components.
 
     [b]Example:[/b] discan show model/ --words 12
     """
-    loaded = load_model(model)
-    found = loaded.fit.summary(words, documents, loaded.component_names)
+    fit = load_model(model).fit
+    if sd:
+        fit.known_sd("components")  # an algorithm without says so
+    found = fit.summary(words, documents, sd)
     if style.json:
         sys.stdout.write(to_json([component.as_dict() for component in found]))
     elif style.csv:
-        columns = ("component", "size", "list", "rank", "name", "value")
+        columns = ("component", "size", "list", "field", "rank", "name", "value", "sd")
         emit(style.style, columns, (row for component in found for row in _rows(component)))
     else:
-        grouped = loaded.fit.layout.n_groups > 1
-        sys.stdout.write("\n".join(_paragraph(component, grouped) for component in found))
+        sys.stdout.write("\n".join(_paragraph(component, fit, sd) for component in found))
 
 
 def plot(
@@ -130,50 +135,85 @@ def info(
     from discan.fitting.summary import describe_corpus
 
     folder, file = Path(path), model_path(path)
+    verdict = None
     if path.startswith(DATASET) or reading != TextReading():
         record = None
     elif (folder / "settings.discan").is_file() and not file.is_file():
         record = _describe_run(folder)
+    elif _is_model(file):
+        loaded = load_model(file)
+        record, verdict = loaded.describe(), loaded.fit.verdict()
     else:
-        record = load_model(file).describe() if _is_model(file) else None
+        record = None
     if record is None:
         found = find_data(path, reading)
         record = {"format": found.format} if found.format else {}
         record |= describe_corpus(read_found(found, reading))
     emit_record(printing.style, record)
+    if verdict is not None:
+        log.info(verdict)
 
 
-def _paragraph(component: Any, grouped: bool) -> str:
+def _paragraph(component: Any, fit: Any, sd: bool) -> str:
     """Describe one component for people."""
+    questions = not component.words  # votes, answers, alleles: all are listed together
+    several = len({word.field for word in component.words}) > 1
+    entries: dict[str, list[str]] = {}
+    for kind, words in (("by probability", component.words), ("by lift", component.distinctive)):
+        for word in words:
+            if not word.field and (questions or several):
+                name, text = APART, _answer(word, sd)
+            else:
+                name = f"{word.field}, {kind}" if several else kind
+                text = _word(word, several or sd, sd)
+            entries.setdefault(name, []).append(text)
+    if questions and not component.distinctive:
+        entries[APART] = [f"nothing: no {fit.nouns.word} is likelier than elsewhere"]
+    entries[f"typical {fit.nouns.documents}"] = [
+        f"{name} ({_with_sd(share, error)})" if sd and error is not None else name
+        for name, share, error in component.documents
+    ]
+    title = f"{component.name}: {100 * component.size:.1f} % of all counts"
+    return listing(title, entries, terminal_width(), by_line=(APART,))
 
-    def lift(word: Any) -> str:
-        if not grouped:
-            return str(word.name)
-        return f"{word.name} ({_percent(word.probability)}, all {_percent(word.overall)})"
 
-    entries = {
-        "by probability": [word.name for word in component.words],
-        "by lift": [lift(word) for word in component.distinctive],
-        "typical": [name for name, _ in component.documents],
-    }
-    title = f"{component.name}: {100 * component.size:.1f} % of the tokens"
-    return listing(title, entries, terminal_width())
+def _word(word: Any, shares: bool, sd: bool) -> str:
+    """Return a word, perhaps with its share in the component and in all the data."""
+    if not shares:
+        return str(word.name)
+    here = _with_sd(word.probability, word.sd if sd else None)
+    return f"{word.name} ({here}, all {_percent(word.overall)})"
+
+
+def _answer(word: Any, sd: bool) -> str:
+    """Return an answer with its share in the component and in the others."""
+    here = _with_sd(word.probability, word.sd if sd else None)
+    return f"{word.name} ({here}, others {_percent(word.others)})"
+
+
+def _with_sd(share: float, sd: float | None) -> str:
+    return _percent(share) if sd is None else f"{_percent(share)} \u00b1{_percent(sd)}"
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"  # no space, where a line could break
+    """Return a share with two digits, or as many as it takes to tell it from 0 and 100."""
+    percent = 100 * share
+    text = f"{percent:.2g}" if percent < 9.95 else f"{percent:.{int(99.5 <= percent < 99.95)}f}"
+    return f"{float(text):g}%"  # no space, where a line could break
 
 
 def _rows(component: Any) -> Iterator[tuple[Any, ...]]:
     """Iterate over the rows of one component in a table."""
     lists = {
-        "probability": [(word.name, word.probability) for word in component.words],
-        "lift": [(word.name, word.lift) for word in component.distinctive],
-        "documents": component.documents,
+        "probability": [(w.field, w.name, w.probability, w.sd) for w in component.words],
+        "lift": [(w.field, w.name, w.lift, None) for w in component.distinctive],
+        "documents": [("", *document) for document in component.documents],
     }
     for kind, items in lists.items():
-        for rank, (name, value) in enumerate(items, start=1):
-            yield component.name, component.size, kind, rank, name, value
+        ranks: Counter[str] = Counter()
+        for field, *rest in items:
+            ranks[field] += 1
+            yield component.name, component.size, kind, field, ranks[field], *rest
 
 
 def _describe_run(folder: Path) -> dict[str, Any]:

@@ -492,7 +492,7 @@ class Corpus:
         tokens = f"{self.n_tokens:,}" if self.integral else f"{self.n_tokens:,.6g}"
         share = 100.0 * self.n_entries / (self.n_documents * self.n_words)
         parts = [
-            f"{self.n_documents:,} documents x {self.n_words:,} words",
+            f"{self.n_documents:,} {self.nouns.documents} x {self.n_words:,} {self.nouns.words}",
             f"{tokens} tokens in {self.n_entries:,} non-zeros ({share:.3g} %)",
         ]
         if self.n_groups > 1:

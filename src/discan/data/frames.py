@@ -12,10 +12,11 @@ import numpy as np
 from discan.data.answer_remarks import FRAME
 from discan.data.answer_tables import AnswerOptions, RawColumn, read_answers
 from discan.data.columns import MISSING, Codes, clean
+from discan.data.completing import Answers, Filling, answer_texts
 from discan.data.corpus import Corpus
 from discan.data.counted import holds_counts
+from discan.data.roles import Plan
 from discan.errors import InputError, shown
-from discan.typing import Array
 
 __all__ = ["completed", "holds_text", "is_frame", "read_frame"]
 
@@ -76,27 +77,26 @@ def read_frame(data: Any, like: Any = None, **options: Any) -> Corpus:
     return corpus
 
 
-def completed(data: Any, corpus: Corpus, documents: Array, words: Array, values: Array) -> Any:
-    """Return a frame of answers with missing cells filled by the likeliest answer.
+def completed(data: Any, corpus: Corpus, answers: Answers) -> Any:
+    """Return a frame of answers with open questions filled in.
 
     Parameters
     ----------
     data : the frame
     corpus : the corpus that was made of it
-    documents, words, values : (n,) arrays
-        Expected counts of words in groups that were missing.
+    answers : {(document, group): words}
     """
     layout = corpus.layout
-    groups, names = layout.group_names or (), layout.word_names or ()
-    order = np.lexsort((-values, layout.group_of_word[words], documents))
-    pairs = documents[order] * layout.n_groups + layout.group_of_word[words[order]]
-    first = order[np.append(True, pairs[1:] != pairs[:-1])[: len(order)]]
+    groups, texts = layout.group_names or (), answer_texts(layout)
     frame = _taken_apart(data)
     columns = {t: list(c) for t, c in zip(frame.titles, map(_listed, frame.columns), strict=True)}
-    for i, j in zip(documents[first].tolist(), words[first].tolist(), strict=True):
-        title = groups[layout.group_of_word[j]]
-        if title in columns:
-            columns[title][i] = names[j].removeprefix(f"{title}=")
+    filling = Filling(
+        Plan.of(corpus.reading.get("plan", {})), frame.titles,
+        lambda title: map(str, columns[title][:SAMPLE]),
+    )  # fmt: skip
+    for (i, g), words in answers.items():
+        for title, cell in filling.cells(groups[g], [texts[j] for j in words]).items():
+            columns[title][i] = cell
     columns = {title: _of_one_type(column) for title, column in columns.items()}
     if hasattr(data, "iloc"):
         import pandas

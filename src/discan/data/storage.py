@@ -22,13 +22,16 @@ from typing import Any
 import numpy as np
 
 from discan import __version__
+from discan.data.foreign import foreign
 from discan.data.intake import reason
 from discan.errors import ModelFileError, StorageError
 from discan.typing import Array
 
-__all__ = ["FORMAT", "locked", "probe", "read_file", "write_file", "write_whole"]
+__all__ = ["FORMAT", "HEAD", "locked", "probe", "read_file", "write_file", "write_whole"]
 
 FORMAT = 1
+HEAD = ("format", "kind", "library", "sha256")
+"""What a file's header holds besides what was given to ``write_file``."""
 
 
 def write_file(
@@ -59,7 +62,8 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
     except (IsADirectoryError, PermissionError) as error:
         raise StorageError(f"{path}: {error.strerror or error}") from None
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
-        raise ModelFileError(f"{path}: not a whole discan file ({reason(error)})") from None
+        found = foreign(path) or f"not a whole discan file ({reason(error)})"
+        raise ModelFileError(f"{path}: {found}") from None
     sums = header.get("sha256")
     if not isinstance(sums, dict) or set(sums) != set(arrays):
         raise ModelFileError(f"{path}: arrays are missing or superfluous; the file is damaged")
@@ -148,7 +152,7 @@ def _header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any
         raise ModelFileError(f"{path}: unreadable header ({reason(error)})") from None
     if not isinstance(header, dict) or header.get("kind") != kind:
         found = header.get("kind") if isinstance(header, dict) else None
-        raise ModelFileError(f"{path}: holds a {found}, not a {kind}")
+        raise ModelFileError(f"{path}: holds {_a(found)}, not {_a(kind)}")
     version = header.get("format")
     if not isinstance(version, int) or version > FORMAT:
         raise ModelFileError(
@@ -216,3 +220,10 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constants(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
+
+
+def _a(kind: Any) -> str:
+    """Word a kind of file: "a model", "the settings of a run"."""
+    return {"settings": "the settings of a run", "state": "the state of a run"}.get(
+        str(kind), f"a {kind}"
+    )

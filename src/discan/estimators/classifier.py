@@ -75,13 +75,15 @@ n_jobs, random_state, callback, progress
     gamma: Any
     init: Any
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to counts and their labels.
 
         Parameters
         ----------
         X : (I, J) array, sparse matrix, data frame or Corpus
         y : (I,) labels
+        sample_weight : (I,) array, optional
+            Weights of the documents, words and labels alike, as for ``DCA.fit``.
         """
         labels = _read_labels(type(self).__name__, y)
         corpus = self.read(X, reset=True)
@@ -100,7 +102,8 @@ n_jobs, random_state, callback, progress
         labelled = Corpus.assemble(
             indptr, words, counts, layout, self._exposures(corpus, weight), **corpus.about
         )
-        self.dca_ = self.make_dca(groups=None, gamma=self._gamma(), init=self._init()).fit(labelled)
+        dca = self.make_dca(groups=None, gamma=self._gamma(), init=self._init())
+        self.dca_ = dca.fit(labelled, sample_weight=sample_weight)
         self._set_components()
         self.n_iter_ = self.dca_.n_iter_
         return self

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from discan.algorithms import Algorithm, choose
@@ -18,16 +18,18 @@ from discan.algorithms.auto import learnt_by_default
 from discan.algorithms.base import Params, Posterior, without_priors
 from discan.algorithms.starts import checked_components
 from discan.data.annotated import is_annotated
+from discan.data.completing import likeliest_answers
 from discan.data.corpus import Corpus
 from discan.data.frames import completed, holds_text, is_frame
 from discan.data.storage import locked
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
-from discan.estimators.frames import frame
-from discan.estimators.input import check_layout, read_corpus, read_seed
+from discan.estimators.answers import Answers
+from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
+from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
-from discan.fitting.hidden_groups import like
+from discan.fitting.hidden_groups import like, usual_totals
 from discan.fitting.modelfile import encode_settings, write_fit
 from discan.fitting.posterior import KnownLoadings
 from discan.fitting.result import Fit
@@ -57,10 +59,13 @@ class FromFit:
             return self
         if "fit_" not in estimator.__dict__:
             raise AttributeError(f"this {owner.__name__} is not fitted, so it has no {self.name}")
-        return self.read(estimator.fit_)
+        try:
+            return self.read(estimator.fit_)
+        except InputError as error:
+            raise AttributeError(str(error)) from None
 
 
-class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DCA(Answers, TransformerMixin, BaseEstimator):
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters
@@ -122,13 +127,20 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Folder to write the run to every ``checkpoint_every`` cycles. After any end, even kill -9,
         ``discan.resume(folder)`` continues from there and ends with the same bits.
     checkpoint_every : int, default=10
+        Cycles between two writings of the run.
 
     Attributes
     ----------
     fit_ : Fit
         The result as a value; the attributes below are read from it.
     components_ : (K, J) array
-        Each row sums to 1 inside each group: point estimate or posterior mean.
+        Each row sums to 1 inside each group: point estimate or posterior mean. The largest
+        component is the first; but the order is yours if you gave the components (``init``) or a
+        vector ``alpha``, ``beta`` or ``rho``.
+    component_names_ : (K,) tuple of str
+        Names by ``name_components``, or else a noun and a number from 1: "topic 1".
+    sizes_ : (K,) array
+        Fraction of all tokens that each component explains.
     component_counts_ : (I, K) array
         Posterior mean of the tokens of each training document given to each component.
     scores_, proportions_ : (I, K) arrays
@@ -139,13 +151,17 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         another optimum. ``fit_transform`` is ``fit`` then ``transform``.
     absent_ : (I, K) array or None
         P(l = 0) of the training documents; None for models without absence.
-    components_sd_, component_counts_sd_, scores_sd_ : arrays or None
-        Posterior standard deviations; None for point estimates.
+    components_sd_, component_counts_sd_, scores_sd_ : arrays
+        Posterior standard deviations: of the samplers all three, of "variational" the first and
+        the last. The other algorithms estimate points; there the attribute is an error that says
+        so. For new documents see ``transform_sd``.
     alpha_, beta_, rho_, gamma_ : arrays or None
         Hyperparameters as given, learnt, or averaged over draws.
     group_totals_ : (G,) array
         Mean count of each group in the documents that have it.
     n_iter_, converged_, stop_reason_ : int, bool, str
+        Number of cycles; whether the fit has converged (a chain: whether its objective has stopped
+        rising); why it stopped. ``fit_.verdict()`` says it in words, with advice.
     trace_ : Trace
         ``trace_["objective"]``, ``["seconds"]``, ``["tokens_per_second"]``, one value per cycle.
     settings_ : dict
@@ -210,13 +226,15 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # ---- attributes of the fit ----
 
     components_ = FromFit(lambda fit: fit.components)
-    components_sd_ = FromFit(lambda fit: fit.components_sd)
+    components_sd_ = FromFit(lambda fit: fit.known_sd("components"))
     component_counts_ = FromFit(lambda fit: fit.component_counts)
-    component_counts_sd_ = FromFit(lambda fit: fit.component_counts_sd)
+    component_counts_sd_ = FromFit(lambda fit: fit.known_sd("component_counts"))
     scores_ = FromFit(lambda fit: fit.scores)
-    scores_sd_ = FromFit(lambda fit: fit.scores_sd)
+    scores_sd_ = FromFit(lambda fit: fit.known_sd("scores"))
     proportions_ = FromFit(lambda fit: fit.proportions)
     absent_ = FromFit(lambda fit: fit.absent)
+    sizes_ = FromFit(lambda fit: fit.sizes)
+    component_names_ = FromFit(lambda fit: fit.component_names)
     alpha_ = FromFit(lambda fit: fit.hyperparameter("alpha"))
     beta_ = FromFit(lambda fit: fit.hyperparameter("beta"))
     rho_ = FromFit(lambda fit: fit.hyperparameter("rho"))
@@ -233,7 +251,7 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- fitting ----
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to a table of counts.
 
         Parameters
@@ -243,17 +261,29 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             question, missing values allowed (pandas, polars, Arrow, DuckDB). Modalities of a MuData
             are groups.
         y : ignored
+        sample_weight : (I,) array, optional
+            Weights of the documents: the counts of a document are multiplied by its weight, as if
+            each of its tokens had been seen so many times. (Of models of amounts, "gp" and "cgp",
+            the exposures are multiplied too, so that the amounts stay.) This is one longer document
+            and not several equal ones: only for maximum likelihood are the two the same. A weight
+            of 0 leaves a document out of the fit, but not out of ``scores_``, where it gets the
+            prior mean. The samplers need weights that make whole counts.
         """
-        corpus = read_corpus(self, X, self.groups, reset=True)
+        plain = read_corpus(self, X, self.groups, reset=True)
+        remark_on_data(plain, whole("n_components", self.n_components, 1))
+        corpus = weighted(plain, sample_weight, MODELS.find(self.model).normalised)
+        # a document's usual number of tokens is that without weights
+        totals = {} if corpus is plain else {"group_totals": usual_totals(plain)}
         self._limits()
         with self._threads() as engine, self._run_folder() as folder:
             seed = read_seed(self.random_state)
             if folder is not None:
-                folder.begin(*self._header(seed), corpus)
+                header, arrays = self._header(seed)
+                folder.begin(header, arrays | totals, corpus)
             run = self._last_run_of(corpus)
             if run is None:
                 run = begin(self._task(corpus, seed), self.init, engine)
-            return self._finish(run, corpus, engine, folder)
+            return self._finish(run, corpus, engine, folder, totals)
 
     def resume(self) -> Self:
         """Finish the run of the folder ``checkpoint``, which was begun with these settings."""
@@ -266,17 +296,28 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 run = restored(folder, task, engine)
             else:
                 run = begin(task, self.init, engine)
-            return self._finish(run, corpus, engine, folder)
+            kept = folder.settings()[1]
+            totals = {name: kept[name] for name in ("group_totals",) if name in kept}
+            return self._finish(run, corpus, engine, folder, totals)
 
-    def _finish(self, run: Run, corpus: Corpus, engine: Threads, folder: RunFolder | None) -> Self:
-        """Advance a run to its end and take its result."""
+    def _finish(
+        self, run: Run, corpus: Corpus, engine: Threads, folder: RunFolder | None,
+        changes: dict[str, Any],
+    ) -> Self:  # fmt: skip
+        """Advance a run to its end and take its result, with changes of some properties."""
         run.engine = engine
         run.advance(*self._limits(), self.callback, self.progress, folder)
-        self.fit_ = run.result()
+        self.fit_ = replace(run.result(by_size=not self._keeps_order()), **changes)
+        remark_on_fit(self.fit_)
         run.engine = Threads(1)
         keep = self.warm_start or run.reason == "interrupted"
         self._last = (run, self._key(corpus)) if keep else None
         return self
+
+    def _keeps_order(self) -> bool:
+        """Whether the user says which component is which, so that their order stays."""
+        given = (self.alpha, self.beta, self.rho)
+        return not isinstance(self.init, str) or any(np.ndim(value) > 0 for value in given)
 
     def save(self, path: Any) -> None:
         """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
@@ -449,7 +490,8 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with self._threads() as engine:
             filled = self.fit_.fill(corpus, totals, engine)
         if is_frame(X) and holds_text(X):
-            return completed(X, corpus, *filled)
+            usual = self.fit_.group_totals
+            return completed(X, corpus, likeliest_answers(*filled, corpus.layout, usual))
         return like(corpus if is_annotated(X) else X, corpus, filled)
 
     # ---- single cells ----
@@ -471,21 +513,6 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         names = [str(name) for name in self.get_feature_names_out()]
         annotate(self.fit_, data, self._infer(data).scores, key, names)
         return data
-
-    # ---- data frames ----
-
-    def components_frame(self, library: str = "pandas") -> Any:
-        """The components as a data frame, a row per word and a column per component."""
-        check_is_fitted(self)
-        names = self.fit_.layout.word_names
-        return frame(library, self.components_.T, self.get_feature_names_out(), "word", names)
-
-    def scores_frame(self, library: str = "pandas") -> Any:
-        """The scores of the training documents as a data frame, a row per document."""
-        check_is_fitted(self, "scores_")
-        return frame(
-            library, self.scores_, self.get_feature_names_out(), "document", self.document_names_
-        )
 
     # ---- inside ----
 
@@ -509,7 +536,10 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 continue
             if name not in model.hyperparameters:
                 has = ", ".join(model.hyperparameters)
-                raise InputError(f"the {model.name} model has no {name}; it has {has}")
+                raise InputError(
+                    f"{{}}: the {model.name} model has no {name}; it has {has}",
+                    argument=name, value=value,
+                )  # fmt: skip
             model = replace(model, **{name: value})  # type: ignore[type-var]
         return model
 
@@ -593,10 +623,6 @@ class DCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _threads(self) -> Threads:
         return Threads(n_threads(self.n_jobs))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.fit_.n_components
 
     def __getstate__(self) -> Any:
         """Leave a run that could be continued out of pickles and copies."""

@@ -51,17 +51,19 @@ n_jobs, random_state, callback, progress
     words: bool
     threshold: float
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the components, and learn how common words and components are.
 
         Parameters
         ----------
         X : (I, J) array, sparse matrix, data frame or Corpus
         y : ignored
+        sample_weight : (I,) array, optional
+            Weights of the documents for the components, as for ``DCA.fit``.
         """
         number("threshold", self.threshold, "a number, at least 0", 0.0, np.inf)
         corpus = self.read(X, reset=True)
-        self.dca_ = self.make_dca(groups=None).fit(corpus)
+        self.dca_ = self.make_dca(groups=None).fit(corpus, sample_weight=sample_weight)
         self.n_iter_ = self.dca_.n_iter_
         tables = self._tables(corpus, self.dca_.component_counts_)
         self._weightings = [_weighting().fit(table) for table in tables]
@@ -79,8 +81,7 @@ n_jobs, random_state, callback, progress
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the words, if they are given, and of the components."""
         check_is_fitted(self, "dca_")
-        prefix = type(self).__name__.lower()
-        components = [f"{prefix}{k}" for k in range(len(self.dca_.components_))]
+        components = self.dca_.fit_.component_names
         if not self.words:
             return np.array(components, dtype=object)
         words = self.layout_.word_names if input_features is None else None

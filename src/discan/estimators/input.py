@@ -16,7 +16,7 @@ from discan.data.frames import holds_text, is_frame, read_frame
 from discan.errors import InputError
 from discan.validation import whole
 
-__all__ = ["check_layout", "read_corpus", "read_seed"]
+__all__ = ["check_layout", "read_corpus", "read_seed", "weighted"]
 
 
 def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = None) -> Corpus:
@@ -57,6 +57,44 @@ def _regrouped(corpus: Corpus, groups: Any) -> Corpus:
     return Corpus(corpus.to_csr(), groups=groups, word_names=names, **corpus.about)
 
 
+def weighted(corpus: Corpus, sample_weight: Any, normalised: bool) -> Corpus:
+    """Multiply the counts of each document by its weight.
+
+    For models of amounts the exposures are multiplied too, so that the amounts stay the same.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    sample_weight : (I,) array-like or None
+    normalised : bool
+        Whether the model is one of proportions.
+    """
+    if sample_weight is None:
+        return corpus
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight is not an array of numbers") from None
+    if weights.shape != (corpus.n_documents,):
+        raise InputError(
+            f"sample_weight has shape {weights.shape}, expected ({corpus.n_documents},): one "
+            "weight per document"
+        )
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(
+            f"sample_weight[{at}] = {weights[at]:g}; weights are finite and at least 0"
+        )
+    if not weights.any():
+        raise InputError("every sample_weight is zero; give at least one document a weight")
+    counts = corpus.counts * np.repeat(weights, np.diff(corpus.indptr))
+    exposures = corpus.exposures
+    if not normalised:
+        exposures = corpus.known_exposures * weights[:, None]
+    return corpus.with_counts(counts, exposures)
+
+
 def check_layout(estimator: Any, corpus: Corpus, layout: Layout) -> Corpus:
     """Return the corpus if its columns are those that the estimator was fitted to."""
     if corpus.n_words != layout.n_words:
@@ -79,5 +117,5 @@ def read_seed(random_state: Any) -> int:
         return int(random_state.randint(2**31 - 1))
     seed = whole("random_state", random_state, 0)
     if seed >= 2**64:
-        raise InputError(f"random_state={seed}; it must be less than 2**64")
+        raise InputError("{}; it must be less than 2**64", argument="random_state", value=seed)
     return int(seed)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discan.data.corpus import Corpus, Layout
 from discan.estimators.dca import DCA
+from discan.estimators.docstrings import joined, parameters, sections
 from discan.estimators.input import check_layout, read_corpus
 from discan.fitting.modelfile import encode, encode_settings, write_fit
 
@@ -113,8 +114,27 @@ def with_parameters_of_dca(**own: Any) -> Callable[[type], type]:
                 setattr(self, name, value)
 
         __init__.__signature__ = signature  # type: ignore[attr-defined]
-        __init__.__doc__ = "Store the parameters."
+        __init__.__doc__ = "Store the parameters; see the class."
         cls.__init__ = __init__  # type: ignore[misc]
+        cls.__doc__ = _docstring(cls)
         return cls
 
     return decorate
+
+
+def _docstring(cls: type) -> str | None:
+    """Return the docstring of a class, in which "As for ``DCA``" is written out."""
+    if not DCA.__doc__:  # python -OO leaves docstrings out
+        return None
+    parts: dict[str, Any] = dict(sections(cls.__doc__))
+    shared = parameters(sections(DCA.__doc__)["Parameters"])
+    entries: list[str] = []
+    for names, entry in parameters(parts["Parameters"]).items():
+        if "As for ``DCA``" not in entry:
+            entries.append(entry)
+            continue
+        entries += [text for others, text in shared.items() if set(others) <= set(names)]
+        note = entry.partition("As for ``DCA``")[2].strip("; .\n")
+        if note:
+            entries[-1] += f"\n\n{note[:1].upper()}{note[1:]}."
+    return joined({**parts, "Parameters": entries})

@@ -87,6 +87,12 @@ class CountSums:
         )  # fmt: skip
         return replace(self, indptr=indptr, components=components, sums=new_sums, moments=moments)
 
+    def permuted(self, order: Array) -> CountSums:
+        """Return the sums with the components in another order; they then ascend no longer."""
+        place = np.empty(len(order), dtype=self.components.dtype)
+        place[order] = np.arange(len(order))
+        return replace(self, components=place[self.components])
+
     def dense(self, entries: Array, n_components: int) -> Array:
         """Put values of the entries into a (n, K) table."""
         result = np.zeros((self.stop - self.start, n_components))
@@ -144,6 +150,23 @@ class SampledDocuments:
     def absent(self) -> Array:
         """P(l = 0)."""
         return self._table(lambda part: self._score_moments(part)[2])
+
+    @property
+    def totals(self) -> Array:
+        """Mean tokens of each component, (K,)."""
+        n_components = len(self.models[0].alpha)
+        sums = np.zeros(n_components)
+        for part in self.parts:
+            sums += np.bincount(part.components, part.sums[0], n_components)
+        return sums / self.n_draws
+
+    def permuted(self, order: Array) -> SampledDocuments:
+        """Return the same with the components in another order (K,)."""
+        return replace(
+            self,
+            parts=[part.permuted(order) for part in self.parts],
+            models=[model.permuted(order) for model in self.models],
+        )
 
     def _table(self, values: Callable[[CountSums], Array]) -> Array:
         result = np.empty((len(self.lengths), len(self.models[0].alpha)))

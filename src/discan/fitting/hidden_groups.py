@@ -173,11 +173,11 @@ def _why_nothing(corpus: Corpus, normalised: bool) -> str | None:
     """Return why no group was found empty, if that may be a mistake; None for complete data."""
     if not normalised and corpus.exposures is None:
         return (
-            "under this model a group without counts was observed to be empty; mark a group that "
-            "was not observed by an exposure of 0, in Corpus(X, exposures=...)"
+            "under this model a group without counts was observed to be empty; one that was not "
+            "observed has an exposure of 0"
         )
     if normalised and corpus.n_groups == 1:
-        return "all words are in one group, and no document is empty; groups= makes several"
+        return "all words are in one group, and no document is empty"
     return None
 
 

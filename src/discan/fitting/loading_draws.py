@@ -97,6 +97,12 @@ class UsedMeans:
         )  # fmt: skip
         return replace(self, indptr=indptr, components=components, moments=moments)
 
+    def permuted(self, order: Array) -> UsedMeans:
+        """Return the means with the components in another order; they then ascend no longer."""
+        place = np.empty(len(order), dtype=self.components.dtype)
+        place[order] = np.arange(len(order))
+        return replace(self, components=place[self.components])
+
 
 class SparseMeans:
     """Running means and variances of the loadings where a word was ever drawn from a component.
@@ -193,6 +199,16 @@ class SampledLoadings:
     def sd(self) -> Array:
         """Posterior standard deviation, (J, K)."""
         return np.sqrt(self.variance, dtype=np.float64)
+
+    @property
+    def stored(self) -> tuple[Array, Array | None]:
+        """The means in order; they are computed when they are read."""
+        return self.mean, None
+
+    def permuted(self, order: Array) -> SampledLoadings:
+        """Return the same with the components in another order (K,)."""
+        parts = [part.permuted(order) for part in self.parts]
+        return replace(self, parts=parts, unused=self.unused[:, :, order])
 
     def _table(self, row: int) -> Array:
         mean, variance, first, second = self.unused

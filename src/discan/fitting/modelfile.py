@@ -19,8 +19,9 @@ from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
 from discan.data.metadata import decode_about, encode_about
-from discan.data.storage import read_file, write_file
+from discan.data.storage import HEAD, read_file, write_file
 from discan.errors import ModelFileError
+from discan.fitting.naming import Given
 from discan.fitting.posterior import KnownDocuments, SavedLoadings
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
@@ -30,7 +31,7 @@ from discan.typing import Array
 
 __all__ = [
     "decode_settings", "encode", "encode_settings", "faults_of", "load_fit", "model_path",
-    "read_fit", "write_fit",
+    "read_fit", "rename", "write_fit",
 ]  # fmt: skip
 
 # Settings that belong to a process, not to a model.
@@ -68,6 +69,7 @@ def write_fit(
         "word_names": layout.word_names,
         "group_names": layout.group_names,
         "document_names": fit.document_names,
+        "component_names": fit.given_names,
         **encode_about(fit, arrays),
         "attributes": {
             "n_iter_": fit.n_cycles,
@@ -138,6 +140,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         loadings=SavedLoadings(arrays["loadings"], None if sd is None else sd.T),
         documents=_documents(arrays),
         document_names=_names(header["document_names"]),
+        given_names=_given_names(header.get("component_names"), params.n_components),
         **decode_about(header, arrays),
         group_totals=arrays.get("group_totals", np.ones(layout.n_groups)),
         trace=Trace.of(arrays.get("trace", np.empty((0, 0)))),
@@ -147,6 +150,16 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         n_cycles=known.get("n_iter_", 0),
     )
     return fit, header, arrays
+
+
+def rename(
+    path: str | os.PathLike[str], names: Given, output: str | os.PathLike[str] | None = None
+) -> None:
+    """Write other names of the components into a model file, or into a copy of it."""
+    header, arrays = read_file(model_path(path), "model")
+    kept = {name: value for name, value in header.items() if name not in HEAD}
+    kept["component_names"] = names
+    write_file(model_path(output or path), "model", kept, arrays)
 
 
 def model_path(path: str | os.PathLike[str]) -> Path:
@@ -226,3 +239,12 @@ def _documents(arrays: Mapping[str, Array]) -> KnownDocuments | None:
 
 def _names(names: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
+
+
+def _given_names(names: Any, n_components: int) -> Given:
+    """Return the names of the components, None for those that have a number only."""
+    if not names:
+        return ()
+    if len(names) != n_components or not all(n is None or isinstance(n, str) for n in names):
+        raise ValueError("the names of the components are not one text for each")
+    return tuple(names)

@@ -3,14 +3,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
 import numpy as np
 
 from discan.typing import Array
 
-__all__ = ["Documents", "Draws", "KnownDocuments", "KnownLoadings", "Loadings", "SavedLoadings"]
+__all__ = [
+    "Documents", "Draws", "KnownDocuments", "KnownLoadings", "Loadings", "SavedLoadings",
+    "reorder", "size_order",
+]  # fmt: skip
+
+ROWS_AT_ONCE = 2**12
+
+
+def size_order(totals: Array) -> Array:
+    """Order of the components by their number of tokens (K,), the largest first."""
+    return np.argsort(-totals, kind="stable")
+
+
+def reorder(table: Array | None, order: Array) -> None:
+    """Put the columns of a table (n, K) in another order, in place."""
+    if table is None or _is_one_number(table):
+        return
+    for start in range(0, len(table), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        table[rows] = table[rows][:, order]
 
 
 @dataclass
@@ -20,6 +39,18 @@ class Draws:
     component_counts: list[Array] = field(default_factory=list)
     loadings: list[Array] = field(default_factory=list)
     hyperparameters: list[dict[str, Array]] = field(default_factory=list)
+
+    def permuted(self, order: Array) -> Draws:
+        """Return the draws with the components in another order (K,)."""
+        per_word = "gamma"
+        return Draws(
+            [counts[:, order] for counts in self.component_counts],
+            [loadings[:, order] for loadings in self.loadings],
+            [
+                {name: value if name == per_word else value[order] for name, value in draw.items()}
+                for draw in self.hyperparameters
+            ],
+        )
 
 
 class Documents(Protocol):
@@ -39,6 +70,14 @@ class Documents(Protocol):
     def scores_sd(self) -> Array | None: ...  # noqa: D102
     @property
     def absent(self) -> Array | None: ...  # noqa: D102
+    @property
+    def totals(self) -> Array:
+        """Tokens of each component, (K,)."""
+        ...
+
+    def permuted(self, order: Array) -> Documents:
+        """Return the same with the components in another order (K,)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -50,6 +89,31 @@ class KnownDocuments:
     scores_sd: Array | None
     absent: Array | None
     component_counts_sd: Array | None = None
+
+    @property
+    def totals(self) -> Array:
+        """Tokens of each component, (K,)."""
+        return np.asarray(self.component_counts.sum(axis=0))
+
+    def permuted(self, order: Array) -> KnownDocuments:
+        """Return the same with the components in another order (K,)."""
+
+        def table(values: Array | None) -> Array | None:
+            return values if values is None or _is_one_number(values) else values[:, order]
+
+        return KnownDocuments(
+            self.component_counts[:, order], self.scores[:, order], table(self.scores_sd),
+            table(self.absent), table(self.component_counts_sd),
+        )  # fmt: skip
+
+    def reorder(self, order: Array) -> Self:
+        """Put the components in another order (K,), in place; for tables that nobody else reads."""
+        for table in (
+            self.component_counts, self.scores, self.scores_sd, self.absent,
+            self.component_counts_sd,
+        ):  # fmt: skip
+            reorder(table, order)
+        return self
 
 
 class Loadings(Protocol):
@@ -63,19 +127,57 @@ class Loadings(Protocol):
     def mean(self) -> Array: ...  # noqa: D102
     @property
     def sd(self) -> Array | None: ...  # noqa: D102
+    @property
+    def stored(self) -> tuple[Array, Array | None]:
+        """The means as they are kept, and the order (K,) in which to read their columns."""
+        ...
+
+    def permuted(self, order: Array) -> Loadings:
+        """Return the same with the components in another order (K,)."""
+        ...
 
 
 @dataclass(frozen=True)
 class KnownLoadings:
-    """Loadings whose tables are already computed."""
+    """Loadings whose tables are already computed.
 
-    mean: Array
-    variance: Array | None = None
+    Attributes
+    ----------
+    kept, kept_variance : (J, K) arrays
+        Those of a chain are its own, so they are not changed.
+    order : (K,) array, optional
+        The order of the components, where it is not that of the arrays.
+    """
+
+    kept: Array
+    kept_variance: Array | None = None
+    order: Array | None = None
+
+    @property
+    def mean(self) -> Array:
+        """Point estimate or posterior mean, (J, K)."""
+        return self.kept if self.order is None else self.kept[:, self.order]
+
+    @property
+    def variance(self) -> Array | None:
+        """Posterior variance, (J, K); None for point estimates."""
+        kept = self.kept_variance
+        return kept if kept is None or self.order is None else kept[:, self.order]
 
     @property
     def sd(self) -> Array | None:
         """Posterior standard deviation, (J, K); None for point estimates."""
-        return None if self.variance is None else np.sqrt(self.variance, dtype=np.float64)
+        variance = self.variance
+        return None if variance is None else np.sqrt(variance, dtype=np.float64)
+
+    @property
+    def stored(self) -> tuple[Array, Array | None]:
+        """The means as they are kept, and the order of their columns."""
+        return self.kept, self.order
+
+    def permuted(self, order: Array) -> KnownLoadings:
+        """Return the same with the components in another order (K,); nothing is copied."""
+        return replace(self, order=order if self.order is None else self.order[order])
 
 
 @dataclass(frozen=True)
@@ -84,3 +186,17 @@ class SavedLoadings:
 
     mean: Array
     sd: Array | None = None
+
+    @property
+    def stored(self) -> tuple[Array, Array | None]:
+        """The means as they are kept, in order."""
+        return self.mean, None
+
+    def permuted(self, order: Array) -> SavedLoadings:
+        """Return the same with the components in another order (K,)."""
+        return SavedLoadings(self.mean[:, order], None if self.sd is None else self.sd[:, order])
+
+
+def _is_one_number(table: Array) -> bool:
+    """Whether a table is one number that was broadcast, and takes no memory."""
+    return table.strides == (0, 0)

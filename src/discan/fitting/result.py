@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,15 +15,20 @@ from discan.data.corpus import Corpus, Layout
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
-from discan.errors import InputError
+from discan.errors import DiscanError, InputError
 from discan.fitting import hidden_groups
+from discan.fitting.convergence import verdict
 from discan.fitting.hidden_groups import Filled
 from discan.fitting.infer import completion, infer, log_likelihood, unigram_completion
-from discan.fitting.posterior import Documents, Draws, Loadings
+from discan.fitting.naming import Given, default_names, read_names, words_by_lift
+from discan.fitting.posterior import Documents, Draws, Loadings, size_order
+from discan.fitting.recommending import Recommended, recommend
 from discan.fitting.summary import Component, summarise
 from discan.fitting.trace import Trace
+from discan.fitting.uncertainty import no_deviations, score_deviations
 from discan.models.base import proportions
 from discan.typing import Array
+from discan.validation import whole
 
 __all__ = ["Fit"]
 
@@ -59,6 +63,8 @@ class Fit:
         Checksums of words that were left out then, as too rare or too frequent.
     group_totals : (G,) array
         Mean count of each group in the documents that have it.
+    given_names : (K,) tuple of str and None
+        Names of the components that were given; () if none was.
     """
 
     algorithm: Algorithm
@@ -78,15 +84,17 @@ class Fit:
     reason: str = ""
     converged: bool = False
     n_cycles: int = 0
+    given_names: Given = ()
 
     # ---- components ----
 
     @cached_property
     def components(self) -> Array:
         """Point estimate or posterior mean of the components, (K, J)."""
-        mean = self.loadings.mean
-        single = mean.dtype == np.float32
-        return self.params.prior.widen(mean, order="F").T if single else mean.T.copy()
+        mean, order = self.loadings.stored
+        if mean.dtype == np.float32:
+            return self.params.prior.widen(mean, order, "F").T
+        return mean.T.copy() if order is None else mean.T[order]
 
     @cached_property
     def components_sd(self) -> Array | None:
@@ -99,9 +107,10 @@ class Fit:
     @cached_property
     def mean_loadings(self) -> Array:
         """Loadings in double precision, (J, K)."""
-        mean = self.loadings.mean
-        single = mean.dtype == np.float32
-        return self.params.prior.widen(mean) if single else np.ascontiguousarray(mean)
+        mean, order = self.loadings.stored
+        if mean.dtype == np.float32:
+            return self.params.prior.widen(mean, order)
+        return np.ascontiguousarray(mean if order is None else mean[:, order])
 
     @property
     def inference(self) -> Params:
@@ -114,6 +123,54 @@ class Fit:
     def n_components(self) -> int:
         """Number of components, K."""
         return self.params.n_components
+
+    # ---- sizes and names ----
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Fraction of all tokens that each component explains, (K,)."""
+        totals = self._known.totals
+        return np.asarray(totals / max(totals.sum(), 1e-300))
+
+    def by_size(self) -> Fit:
+        """Return the same fit with its components in order of size, the largest first."""
+        if self.documents is None:
+            return self
+        order = size_order(self.documents.totals)
+        return replace(
+            self,
+            params=self.params.permuted(order),
+            loadings=self.loadings.permuted(order),
+            documents=self.documents.permuted(order),
+            draws=None if self.draws is None else self.draws.permuted(order),
+            given_names=tuple(self.given_names[k] for k in order) if self.given_names else (),
+        )
+
+    @property
+    def component_names(self) -> tuple[str, ...]:
+        """Names of the components, (K,): those given, else a noun and a number from 1."""
+        defaults = default_names(self.nouns.component, self.n_components)
+        given = self.given_names or (None,) * self.n_components
+        return tuple(name or default for name, default in zip(given, defaults, strict=True))
+
+    def named(self, names: Any = words_by_lift) -> Fit:
+        """Return the same fit with other names of its components.
+
+        Parameters
+        ----------
+        names : mapping, sequence or callable
+            Names by number from 1 or by present name, where the other components keep theirs; K
+            names in order; or a function of a ``Component`` (its words, their lift, its typical
+            documents) that returns a name. None and "" take a name away. By default, the words
+            that set the component apart.
+        """
+        defaults = default_names(self.nouns.component, self.n_components)
+        given = self.given_names or (None,) * self.n_components
+        return replace(self, given_names=read_names(names, given, defaults, self._in_order))
+
+    def _in_order(self) -> list[Component]:
+        """Describe every component, in the order of the components."""
+        return sorted(self.summary(), key=lambda component: component.number)
 
     # ---- training documents ----
 
@@ -153,6 +210,18 @@ class Fit:
         """P(l = 0), (I, K); None for models without absence."""
         return self._known.absent if self.hyperparameter("rho") is not None else None
 
+    def known_sd(self, of: str) -> Array:
+        """Standard deviations of "components", "scores" or "component_counts".
+
+        If the algorithm has none, the error says so, and which algorithms have.
+        """
+        value: Array | None = getattr(self, f"{of}_sd")
+        if value is None:
+            samplers = ("collapsed", "gibbs")
+            instead = samplers if of == "component_counts" else ("variational", *samplers)
+            raise no_deviations(self.algorithm, of.replace("_", " "), instead)
+        return value
+
     def hyperparameter(self, name: str) -> Array | None:
         """Return alpha, beta, rho or gamma; None if the model has no such hyperparameter."""
         return {**self.params.model.values(), "gamma": self.params.prior.gamma}.get(name)
@@ -163,6 +232,32 @@ class Fit:
         """Posterior means of new documents given the components, each on its own."""
         self._check_counts(corpus)
         return infer(self.algorithm, self.inference, corpus, engine or Threads(1), self._seed)
+
+    def infer_with_sd(
+        self, corpus: Corpus, engine: Engine | None = None
+    ) -> tuple[Posterior, Array]:  # fmt: skip
+        """Posterior means of new documents, and standard deviations of their scores (I, K).
+
+        The deviations are those given the components, and approximate; see ``score_deviations``.
+        """
+        if not np.all(np.asarray(self.params.model.alpha) > 0):
+            raise no_deviations(self.algorithm, "scores", ("map", "variational", "collapsed"))
+        found = self.infer(corpus, engine)
+        return found, score_deviations(self.params, self.mean_loadings, corpus, found)
+
+    def recommend(
+        self, corpus: Corpus, n: int = 10, group: Any = None, engine: Engine | None = None
+    ) -> Recommended:
+        """Find the likeliest words that each document does not have, in one group of words."""
+        if group is None and self.layout.n_groups > 1:
+            raise InputError(
+                f"the words are in {self.layout.n_groups} groups; recommendations come from one",
+                use={"group": ...},
+            )
+        number = 0 if group is None else hidden_groups.find_group(self.layout, group)
+        columns = hidden_groups.columns_of(self.layout, number)
+        scores = self.infer(corpus, engine).scores
+        return recommend(corpus, scores, self.mean_loadings, columns, whole("n", n, 1))
 
     def log_likelihood(
         self, corpus: Corpus, method: str = "chib", engine: Engine | None = None
@@ -231,20 +326,29 @@ class Fit:
     # ---- description ----
 
     def summary(
-        self, n_words: int = 10, n_documents: int = 5, names: Sequence[str] | None = None
-    ) -> list[Component]:
+        self, n_words: int = 10, n_documents: int = 5, sd: bool = False
+    ) -> list[Component]:  # fmt: skip
         """Describe every component by its words and documents, largest first.
 
-        ``names`` (K,) are those of the components, by default their numbers.
+        With ``sd``, standard deviations are added, if the algorithm has them.
         """
         if self.documents is None:
             raise InputError("the model has no training documents to summarise; fit it to data")
-        if names is None:
-            names = [str(k) for k in range(self.n_components)]
+        # the scores of the other models are amounts, whose deviations are not those of shares
+        shares_sd = self.scores_sd if sd and self.params.model.normalised else None
         return summarise(
             self.components, self.component_counts, self.proportions, self.layout,
-            names, self.document_names, n_words, n_documents,
+            self.group_totals, self.component_names, self.document_names, self.nouns, n_words,
+            n_documents, self.components_sd if sd else None, shares_sd,
         )  # fmt: skip
+
+    def verdict(self) -> DiscanError:
+        """Say whether the fit has converged, and what to do if it has not; see ``verdict``."""
+        if self.documents is None:
+            return InputError("the components were given, so nothing was fitted")
+        n_tokens = float(self.settings.get("tokens", self.documents.totals.sum()))
+        burn_in = self.settings.get("burn_in") if self.algorithm.whole_counts else None
+        return verdict(self.converged, self.reason, self.trace["objective"], n_tokens, burn_in)
 
     def describe(self) -> dict[str, Any]:
         """Return what the fit is, in a few properties."""

@@ -19,10 +19,11 @@ from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
 from discan.errors import InputError, LimitError
+from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
 from discan.fitting.hidden_groups import usual_totals
 from discan.fitting.interrupts import deferred
-from discan.fitting.posterior import Documents, KnownDocuments, KnownLoadings
+from discan.fitting.posterior import KnownDocuments, KnownLoadings, reorder, size_order
 from discan.fitting.progress import progress_bar
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
@@ -71,8 +72,9 @@ class Task:
         known = {*model.hyperparameters, "gamma"}
         if not self.learn <= known:
             raise InputError(
-                f"learn={sorted(self.learn - known)}: the {model.name} model has {sorted(known)}"
-            )
+                f"{{}}: the {model.name} model has {', '.join(sorted(known))}",
+                argument="learn", value=sorted(self.learn - known),
+            )  # fmt: skip
         refusal = algorithm.refusal(model, self.learn, self.corpus)
         if refusal is not None:
             raise refusal
@@ -185,8 +187,9 @@ class Run:
                     self.reason = stop
                     break
         self._buffers = []
-        whole_chain = schedule.thin > 0 and not schedule.settle and self.cycle >= schedule.cycles
-        self.converged = self.converged or whole_chain
+        if schedule.thin and not schedule.settle and not self.over:
+            rise = chain_rise(self.trace["objective"], schedule.burn_in, self.training.n_tokens)
+            self.converged = self.cycle >= schedule.cycles and rise == 0.0
 
     def advance_one(self) -> None:
         """Run one cycle."""
@@ -250,7 +253,7 @@ class Run:
         if rise is None:
             return None
         self.converged = True
-        return f"converged: the chain's last rise was {max(rise, 0.0):.1g} nats per token"
+        return f"the chain's last rise was {max(rise, 0.0):.1g} nats per token"
 
     # ---- draws and results ----
 
@@ -278,10 +281,14 @@ class Run:
         self.engine.run(add, self.schedule.blocks)
         draws.end(self.params)
 
-    def result(self) -> Fit:
-        """Return the results so far as a value."""
+    def result(self, by_size: bool = False) -> Fit:
+        """Return the results so far as a value; if asked for, with the largest component first.
+
+        The run itself keeps its order.
+        """
         if self.schedule.thin:
-            return self._sampled()
+            fit = self._sampled()
+            return fit.by_size() if by_size else fit
         params, variance = self.params, None
         loadings = params.mean_loadings
         if params.loading_shape is not None:
@@ -289,9 +296,18 @@ class Run:
             variance = np.maximum(params.prior.mean_square(counts) - loadings**2, 0.0)
         fit = self._fit(params, KnownLoadings(loadings, variance))
         if self.schedule.held_out is None:
-            return replace(fit, documents=self._read(point=variance is None))
-        counts, scores, _, absent = fit.infer(self.task.corpus, self.engine)
-        return replace(fit, documents=KnownDocuments(counts, scores, None, absent))
+            documents = self._read(point=variance is None)
+        else:
+            counts, scores, _, absent = fit.infer(self.task.corpus, self.engine)
+            documents = KnownDocuments(counts, scores, None, absent)
+        if by_size:
+            order = size_order(documents.totals)
+            # these tables are new, so they are changed in place: copies would double the memory
+            for table in (loadings, variance):
+                reorder(table, order)
+            documents.reorder(order)
+            fit = replace(fit, params=fit.params.permuted(order))
+        return replace(fit, documents=documents)
 
     def _sampled(self) -> Fit:
         """Return the averages over draws; during burn-in, the state is the only draw."""
@@ -319,6 +335,7 @@ class Run:
                 "algorithm": self.algorithm.name,
                 "seed": int(self.task.seed),
                 "learnt": sorted(self.params.learn),
+                "tokens": self.task.corpus.n_tokens,
                 **self.schedule.record,
                 **self._chain(),
             },
@@ -331,7 +348,7 @@ class Run:
         schedule = self.limited or self.schedule
         return {"burn_in": schedule.burn_in, "thin": schedule.thin} if schedule.thin else {}
 
-    def _read(self, point: bool) -> Documents:
+    def _read(self, point: bool) -> KnownDocuments:
         """Gather the posterior means of the documents from the states."""
         shape = (self.training.n_documents, self.params.n_components)
         counts, scores = np.empty(shape), np.empty(shape)

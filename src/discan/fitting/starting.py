@@ -51,9 +51,8 @@ def _start(task: Task, schedule: Schedule, init: Any, engine: Engine) -> Start:
     name = schedule.start if init == "auto" else init
     if name not in STARTS:
         raise InputError(
-            "{}; use 'auto', 'random', 'documents', 'words', 'map' or a (K, J) array of components",
-            argument="init", value=init,
-        )  # fmt: skip
+            "{} is not known", argument="init", value=init, use={"init": ("auto", *STARTS)}
+        )
     return STARTS[name](task, schedule, engine)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,9 @@ from numba.core import event, types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-__all__ = ["Pause", "Remark", "dispatcher", "registered"]
+from .remark import Remark, is_ours
+
+__all__ = ["Pause", "dispatcher", "registered"]
 
 
 def dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -37,11 +38,6 @@ def registered(function: Callable[..., Any]) -> Any:
     return cpu_target.typing_context.resolve_value_type(made)
 
 
-def _is_ours(event: Any) -> bool:
-    """Whether a kernel of this package is compiled; Numba compiles functions of its own, too."""
-    return str(event.data["dispatcher"].py_func.__module__).startswith("discan.")
-
-
 class Pause(event.Listener):
     """Pauses the garbage collector while one of our kernels is compiled.
 
@@ -56,7 +52,7 @@ class Pause(event.Listener):
     def on_start(self, event: Any) -> None:
         """Pause, unless the collector is off already."""
         self.depth += 1
-        if self.depth == 1 and _is_ours(event) and gc.isenabled():
+        if self.depth == 1 and is_ours(event) and gc.isenabled():
             self.paused = True
             gc.disable()
 
@@ -68,28 +64,9 @@ class Pause(event.Listener):
             gc.enable()
 
 
-class Remark(event.Listener):
-    """Tells the user why the first call takes long: a kernel is compiled rather than loaded."""
-
-    def __init__(self) -> None:
-        self.said = False
-
-    def on_start(self, event: Any) -> None:
-        """Log one warning per process, and only about kernels of this package."""
-        if self.said or not _is_ours(event):
-            return
-        self.said = True
-        dispatcher = event.data["dispatcher"]
-        when = "the first time only"
-        if dispatcher.stats.cache_path is None:
-            when = "every time, unless NUMBA_CACHE_DIR names a folder that can be written"
-        logging.getLogger("discan").warning(
-            "discan compiles its kernels: up to 5 seconds, %s", when
-        )
-
-    def on_end(self, event: Any) -> None:
-        """Do nothing."""
+class _Remark(Remark, event.Listener):
+    """The remark on compiling, as Numba wants a listener."""
 
 
-for listener in (Remark(), Pause()):
+for listener in (_Remark(), Pause()):
     event.register("numba:compile", listener)

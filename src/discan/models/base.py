@@ -127,8 +127,9 @@ class Model(ABC):
         """Set defaults, check all hyperparameters, and make each a (K,) vector."""
         if n_components > _MOST_COMPONENTS:
             raise LimitError(
-                f"n_components={n_components}; at most {_MOST_COMPONENTS} are possible"
-            )
+                f"{{}}; at most {_MOST_COMPONENTS:,} are possible",
+                argument="n_components", value=n_components,
+            )  # fmt: skip
         model = self
         for name in self.hyperparameters:
             value = getattr(model, name)
@@ -140,6 +141,11 @@ class Model(ABC):
     def values(self) -> dict[str, Array]:
         """Return the hyperparameters by name."""
         return {name: getattr(self, name) for name in self.hyperparameters}
+
+    def permuted(self, order: Array) -> Self:
+        """Return the model with the components in another order (K,)."""
+        values = {name: value[order] for name, value in self.values().items()}
+        return replace(self, **values)  # type: ignore[type-var]
 
     def log_marginal(self, component_counts: Array, exposure: Array) -> Array:
         """Log F(c) of documents with component counts (I, K) and total exposures (I,)."""

@@ -83,21 +83,26 @@ class LoadingsPrior:
         normalised = matrix / self._per_word(np.where(totals > 0, totals, 1))
         return np.where(self._per_word(totals) > 0, normalised, uniform)
 
-    def widen(self, means: Array, order: Literal["C", "F"] = "C") -> Array:
+    def widen(
+        self, means: Array, columns: Array | None = None, order: Literal["C", "F"] = "C"
+    ) -> Array:
         """Convert means from single to double precision, and make each group sum to one again.
 
         Parameters
         ----------
         means : (J, K) array
             None of the sums is zero.
+        columns : (K,) array, optional
+            The order of the components in the result.
         order : {"C", "F"}
             Whether the components of a word or the words of a component are adjacent in memory.
         """
         groups, totals = self.layout.group_of_word, self.layout.group_sums(means)
         result = np.empty(means.shape, order=order)
-        for k in range(means.shape[1]):  # one column at a time, to save memory
-            result[:, k] = means[:, k]
-            result[:, k] /= totals[0, k] if len(totals) == 1 else totals[groups, k]
+        given = range(means.shape[1]) if columns is None else columns
+        for k, column in enumerate(given):  # one column at a time, to save memory
+            result[:, k] = means[:, column]
+            result[:, k] /= totals[0, column] if len(totals) == 1 else totals[groups, column]
         return result
 
     def _per_word(self, totals: Array) -> Array:

@@ -19,6 +19,7 @@ __all__ = [
     "Row",
     "check_width",
     "csv_rows",
+    "find_delimiter",
     "records",
     "table_rows",
 ]
@@ -85,6 +86,13 @@ def csv_rows(
     except csv.Error as error:
         remedy, use = "correct the quotes", {"quotes": False}
         raise source.error(str(error), rows.line_num, path, remedy=remedy, use=use) from None
+
+
+def find_delimiter(source: Source) -> str:
+    """Return the character between the cells of a table; a comma if it is no table of text."""
+    if source.name.endswith(".parquet"):
+        return ","
+    return _sniff_delimiter([text for _, text in islice(source.lines(lenient=True), 100)])
 
 
 def _next_rows(rows: Any) -> list[Row]:

@@ -109,7 +109,7 @@ def load_senate2005() -> Dataset:
     --------
     >>> data = load_senate2005()
     >>> data.corpus
-    <Corpus: 100 documents x 732 words, 35,643 tokens in 35,643 non-zeros (48.7 %), 366 groups>
+    <Corpus: 100 senators x 732 votes, 35,643 tokens in 35,643 non-zeros (48.7 %), 366 groups>
     """
     senators, calls = _read_senate(Path(__file__).with_name("senate2005.csv"))
     votes = np.array([list(ballot) for ballot in senators.pop("ballot")])

@@ -14,6 +14,7 @@ from typing import Any
 from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
+from discan.data.foreign import kind_of_file, unreadable
 from discan.data.frames import is_frame, read_frame
 from discan.errors import Argument, InputError
 from discan.readers.options import Option, options_of
@@ -178,6 +179,8 @@ def _recognised(source: Source) -> str:
     """Return the first reader that recognises the content."""
     readers = READERS.values()
     meant = [r for r in readers if r.endings and source.name.endswith(r.endings)]
+    if not source.is_folder:
+        _refuse_foreign(source, {reader.name for reader in meant})
     asked = meant
     if not meant or source.is_folder or source.name.endswith(".txt"):
         asked = [r for r in readers if not r.is_text]
@@ -190,9 +193,18 @@ def _recognised(source: Source) -> str:
         return meant[0].name
     if not source.is_folder and source.path.stat().st_size == 0:
         raise source.error("the file is empty")
-    if source.name.endswith((".xlsx", ".xls", ".ods")):
-        raise source.error("a spreadsheet; save it as .csv first")
     raise source.error("cannot tell the format", use={"format": tuple(READERS)})
+
+
+def _refuse_foreign(source: Source, meant: set[str]) -> None:
+    """Refuse a file that no reader takes, or whose name does not tell what it is."""
+    no_data = unreadable(source.path)
+    if no_data is not None:
+        raise source.error(no_data)
+    kind = kind_of_file(source.path)
+    format = {"an HDF5 file (.h5ad, .loom)": "h5ad", "a NumPy .npz file": "npz"}.get(kind or "")
+    if format is not None and format not in meant:
+        raise source.error(str(kind), use={"format": format})
 
 
 # ---- how data were read, and reading others in the same way ----

@@ -371,7 +371,8 @@ def _parse_pairs_slowly(
                 raise source.error(f"expected id:count, found {shown(field)}; correct it", line)
             words.append(check_index(source, line, word, "word", 0, LARGEST_INT32 - 1))
             if words[-1] < base:
-                raise source.error("word 0, but zero_based=False; leave zero_based out", line)
+                problem = "word 0, but words are numbered from 1"
+                raise source.error(problem, line, use={"zero_based": True})
             counts.append(check_count(source, line, count))
         lengths.append(len(words) - before)
         if expected is not None and expected != lengths[-1]:

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a fitted estimator says of its components and documents, with their names."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from discan.data.corpus import Corpus
+from discan.engines.threads import Threads
+from discan.estimators.frames import frame
+from discan.fitting.naming import words_by_lift
+from discan.fitting.recommending import Recommended
+from discan.fitting.result import Fit
+from discan.fitting.summary import word_labels
+from discan.typing import Array
+from discan.validation import one_of, whole
+
+__all__ = ["Answers"]
+
+
+class Answers:
+    """Names, lists, data frames and recommendations of a fitted estimator.
+
+    The estimator has ``fit_`` and says how new documents are read and on how many threads.
+    """
+
+    fit_: Fit
+
+    def _corpus(self, X: Any) -> Corpus:
+        raise NotImplementedError
+
+    def _threads(self) -> Threads:
+        raise NotImplementedError
+
+    # ---- names ----
+
+    def name_components(self, names: Any = words_by_lift) -> Self:
+        """Name the components; the names appear in all answers, figures and files.
+
+        Parameters
+        ----------
+        names : dict, list or callable, optional
+            dict: names by number from 1, or by present name; the other components keep theirs.
+            list: K names, in the order of ``components_``.
+            callable: a function that gets a ``Component`` and returns its name. The component has
+            ``number``, ``name``, ``size``, ``words`` (the likeliest), ``distinctive`` (what sets
+            it apart; each word has ``name``, ``probability``, ``overall``, ``others``, ``lift``)
+            and ``documents`` (typical ones: ``name``, ``share``).
+            None or "" instead of a name takes a name away: what is left is a noun and a number,
+            "topic 3". A name that is used twice gets a number: "law", "law (2)".
+            By default, the three words that set the component apart.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np, discan
+        >>> X = np.kron(np.eye(2, dtype=int), np.full((5, 4), 3))
+        >>> estimator = discan.LDA(2, random_state=0).fit(X)
+        >>> estimator.name_components({1: "law"}).component_names_
+        ('law', 'component 2')
+        """
+        check_is_fitted(self)
+        self.fit_ = self.fit_.named(names)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the components, which are the columns of ``transform``, (K,)."""
+        check_is_fitted(self)
+        if input_features is not None:
+            _check_feature_names_in(self, input_features)
+        return np.array(self.fit_.component_names, dtype=object)
+
+    # ---- lists ----
+
+    def top_words(self, n: int = 10, by: str = "probability") -> dict[str, list[str]]:
+        """List the first words of each component.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words per component; if there are several fields of text, per field.
+        by : {"probability", "lift"}, default="probability"
+            "probability": the likeliest words. "lift": those that set the component apart. Votes,
+            answers and alleles are always listed by what sets the component apart, because the
+            likeliest answers are often the same in all components.
+
+        Returns
+        -------
+        dict of str to list of str
+            By the name of the component, in the order of ``components_``.
+        """
+        check_is_fitted(self)
+        one_of("by", by, ("probability", "lift"))
+        found = self.fit_.summary(whole("n", n, 1), 0)
+        found.sort(key=lambda component: component.number)
+        return {
+            component.name: [
+                word.name
+                for word in (by == "probability" and component.words) or component.distinctive
+            ]
+            for component in found
+        }
+
+    def recommend(self, X: Any, n: int = 10, group: Any = None) -> Recommended:
+        """Recommend to each document the likeliest words that it does not have.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            Users by items, for example.
+        n : int, default=10
+        group : int or str, optional
+            Number or name of the group to recommend from; needed if there are several.
+
+        Returns
+        -------
+        words : (I, n) int array
+            Columns, the likeliest first; -1 where a document lacks fewer than n words.
+        probabilities : (I, n) array
+            That the document's next token is this word; NaN beside -1.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return self.fit_.recommend(corpus, n, group, engine)
+
+    # ---- new documents ----
+
+    def perplexity(self, X: Any) -> float:
+        """Perplexity of documents: exp(-score(X)); lower is better.
+
+        It is the number of equally likely words that would be as hard to guess: a half of each
+        document's tokens is predicted from the other half. Unlike a perplexity of the training
+        data, it can be compared between models, algorithms and numbers of components.
+        """
+        return float(np.exp(-self.score(X)))  # type: ignore[attr-defined]
+
+    def transform_sd(self, X: Any) -> Array:
+        """Standard deviations of what ``transform`` returns, (I, K).
+
+        They say how far the scores of a document are known from its own tokens. The components are
+        taken as known. The deviations are approximate: exact ones would need the posterior of every
+        document (for training documents and samplers, ``scores_sd_``).
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return self.fit_.infer_with_sd(corpus, engine)[1]
+
+    # ---- data frames ----
+
+    def components_frame(self, library: str | None = None) -> Any:
+        """The components as a data frame, a row per word and a column per component.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            By default the one that is installed; pandas, if both are. With pandas the words are the
+            index, with polars the first column.
+        """
+        check_is_fitted(self)
+        fit = self.fit_
+        names = fit.layout.word_names or word_labels(fit.layout, fit.nouns.word)
+        return frame(library, fit.nouns.word, names, self._columns(self.fit_.components.T))
+
+    def scores_frame(self, library: str | None = None) -> Any:
+        """The scores of the training documents as a data frame, a row per document.
+
+        For "dm" they are the proportions; for "gp" and "cgp", amounts. ``library`` is as for
+        ``components_frame``.
+        """
+        check_is_fitted(self, "scores_")
+        return frame(library, *self._documents(), self._columns(self.fit_.scores))
+
+    def documents_frame(self, library: str | None = None) -> Any:
+        """All that is known of the training documents as a data frame, a row per document.
+
+        The columns are the metadata (label, date, author, ...), the name of the document's largest
+        component, the share of that, and the shares of all components. ``library`` is as for
+        ``components_frame``.
+        """
+        check_is_fitted(self, "scores_")
+        fit = self.fit_
+        shares = fit.proportions
+        names = np.array(fit.component_names, dtype=object)
+        columns: dict[str, Array] = {
+            f"largest {fit.nouns.component}": names[shares.argmax(axis=1)],
+            "largest share": shares.max(axis=1),
+            **self._columns(shares),
+        }
+        metadata = {
+            name if name not in columns else f"{name} (metadata)": values
+            for name, values in fit.metadata.items()
+        }
+        return frame(library, *self._documents(), {**metadata, **columns})
+
+    def _documents(self) -> tuple[str, list[str]]:
+        """Noun and names of the training documents."""
+        fit = self.fit_
+        names = fit.document_names or map(str, range(len(fit.scores)))
+        return fit.nouns.document, list(names)
+
+    def _columns(self, table: Array) -> dict[str, Array]:
+        """Columns of a table (n, K) by the names of the components."""
+        return dict(zip(self.fit_.component_names, table.T, strict=True))
