@@ -111,7 +111,7 @@ def test_roll_calls_in_rows(tmp_path, write):
     """Where rows are roll calls, what is known of them is metadata, whatever its title."""
     titles = ("rollnumber", "date", "bill", "question", "yea", *(f"Senator {j}" for j in range(12)))
     rows = [
-        (i, f"2003-01-{1 + i % 28:02d}", f"S{i % 4}", ("On passage", "On the motion")[i % 2], 40 + i,
+        (i, f"2003-01-{1 + i % 28:02d}", f"S{i % 4}", ("On passage", "On a motion")[i % 2], 40 + i,
          *("YN"[(i + j) % 2] for j in range(12)))
         for i in range(30)
     ]  # fmt: skip

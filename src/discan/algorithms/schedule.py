@@ -110,15 +110,18 @@ class Schedule:
         """Return how much the objective (cycles,) of a chain rose at last, if that is little.
 
         The rise is that of the mean over the last eighth of the chain above the eighth before, in
-        nats per token. It is asked for only while the draws cover two fifths of the chain.
+        nats per token. It is little if it is at most ``settle``, or less than the standard
+        deviation of the objective in the last eighth, which counts in a small corpus. The draws
+        must cover two fifths of the chain.
         """
         cycles, window = len(objective), len(objective) // 8
         covered = 5 * n_draws * self.thin >= 2 * cycles
         if not (self.settle and covered and window and cycles >= self.least):
             return None
-        late, before = objective[-window:].mean(), objective[-2 * window : -window].mean()
-        rise = float(late - before) / max(float(self.corpus.n_tokens), 1.0)
-        return rise if rise <= self.settle else None
+        late, before = objective[-window:], objective[-2 * window : -window]
+        tokens = max(float(self.corpus.n_tokens), 1.0)
+        rise = float(late.mean() - before.mean()) / tokens
+        return rise if rise <= max(self.settle, float(late.std()) / tokens) else None
 
 
 def most_lanes(corpus: Corpus, n_components: int) -> int:
