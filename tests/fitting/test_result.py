@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A fit is a value with verbs, and the estimator that holds it gives the same answers."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -179,3 +180,9 @@ def test_a_fit_that_is_continued_keeps_its_bits():
     whole = discan.DCA(3, max_iter=25, **options).fit(X)
     assert warm.components_.tobytes() == whole.components_.tobytes()
     assert warm.scores_.tobytes() == whole.scores_.tobytes()
+
+
+def test_learnt_priors_in_words():
+    words = discan.LDA(3, algorithm=discan.Collapsed(5, 5), random_state=0).fit(X).fit_.learnt
+    assert re.fullmatch(r"alpha \S+ to \S+ \(sum \S+\), gamma [\d.]+", words)
+    assert discan.LDA(3, learn=(), max_iter=5, random_state=0).fit(X).fit_.learnt == ""

@@ -523,7 +523,7 @@ def test_a_chain_ends_when_it_has_settled(monkeypatch):
     monkeypatch.setattr("discan.algorithms.sampling.MOST_LEAST_SWEEPS", 0)
     settled = make("dm", settling(settle=0.05)).fit(X)
     assert settled.converged_
-    assert "converged" in settled.stop_reason_
+    assert "last rise" in settled.stop_reason_
     assert 100 <= settled.n_iter_ < 402
     objective = settled.trace_["objective"] / X.sum()
     window = settled.n_iter_ // 8

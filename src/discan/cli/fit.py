@@ -250,6 +250,8 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
         sys.stdout.flush()
     fit = estimator.fit_
     log.info("%d cycles in %.1f s; %s", fit.n_cycles, seconds, fit.verdict())
+    if fit.learnt:
+        log.info("learnt from the data: %s", fit.learnt)
     log.info("model written to %s%s; look at it with: discan show %s", target, replaced, target)
     if reason == "interrupted":
         if run_folder is not None:

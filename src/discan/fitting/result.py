@@ -226,6 +226,18 @@ class Fit:
         """Return alpha, beta, rho or gamma; None if the model has no such hyperparameter."""
         return {**self.params.model.values(), "gamma": self.params.prior.gamma}.get(name)
 
+    @property
+    def learnt(self) -> str:
+        """The priors that were learnt and their values, in words; empty if there are none."""
+        parts = []
+        for name in self.settings.get("learnt", ()):
+            values = np.asarray(self.hyperparameter(name))
+            low, high = float(values.min()), float(values.max())
+            span = f"{low:.2g}" if high - low < 1e-9 * high else f"{low:.2g} to {high:.2g}"
+            total = f" (sum {values.sum():.3g})" if name == "alpha" else ""
+            parts.append(f"{name} {span}{total}")
+        return ", ".join(parts)
+
     # ---- new documents ----
 
     def infer(self, corpus: Corpus, engine: Engine | None = None) -> Posterior:
