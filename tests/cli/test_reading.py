@@ -45,10 +45,10 @@ def test_remarks_speak_shell(roll_calls):
 def test_facts_of_documents_come_with_the_scores(run, roll_calls):
     model, data = roll_calls / "m.discan", roll_calls / "votes.csv"
     rows = rows_of(run("transform", model, data, "-q")[0])
-    assert rows[0] == ["document", "id", "state", "party", "dca0", "dca1"]
+    assert rows[0] == ["member", "id", "state", "party", "bloc 1", "bloc 2"]
     assert rows[1][:4] == ["Member 0", "4000", "AL", "D"]
     plain = rows_of(run("transform", model, data, "-q", "--plain")[0])
-    assert plain[0] == ["document", "dca0", "dca1"]
+    assert plain[0] == ["member", "bloc 1", "bloc 2"]
     assert [row[4:] for row in rows] == [row[1:] for row in plain]
     alone = rows_of(run("transform", model, roll_calls / "one.csv", "-q")[0])
     assert alone == rows[:2]
@@ -120,7 +120,8 @@ def test_predict_and_impute_read_as_the_model_did(run, roll_calls):
     out, _ = run("predict", model, data, "--group", "vote3", "--csv")
     assert rows_of(out)[1][0] == "Member 0"
     out, err = run("impute", model, data)
-    assert "0 counts filled in" in err
+    assert "0 cells filled in" in err
+    assert out == data.read_text()
 
 
 def test_cells(run, tmp_path):

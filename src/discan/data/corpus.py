@@ -23,7 +23,7 @@ from discan.data.intake import (
 )
 from discan.data.left_out import NOTHING
 from discan.data.metadata import read_metadata, select_metadata
-from discan.data.nouns import Nouns
+from discan.data.nouns import Nouns, counted
 from discan.errors import InputError
 from discan.typing import Array
 
@@ -492,7 +492,8 @@ class Corpus:
         tokens = f"{self.n_tokens:,}" if self.integral else f"{self.n_tokens:,.6g}"
         share = 100.0 * self.n_entries / (self.n_documents * self.n_words)
         parts = [
-            f"{self.n_documents:,} {self.nouns.documents} x {self.n_words:,} {self.nouns.words}",
+            f"{counted(self.n_documents, self.nouns.document)} x "
+            f"{counted(self.n_words, self.nouns.word)}",
             f"{tokens} tokens in {self.n_entries:,} non-zeros ({share:.3g} %)",
         ]
         if self.n_groups > 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from discan.errors import InputError
 
-__all__ = ["ALLELES", "ANSWERS", "CELLS", "TEXT", "VOTES", "Nouns", "plural"]
+__all__ = ["ALLELES", "ANSWERS", "CELLS", "TEXT", "VOTES", "Nouns", "counted", "plural"]
 
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 _UNCHANGED = ("species", "series", "sheep", "fish", "people", "children", "data")
@@ -67,6 +67,11 @@ def plural(noun: str) -> str:
     if re.search(r"(s|x|z|ch|sh)$", key):
         return noun + "es"
     return noun + "s"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun: "1 senator", "1,350 votes"."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
 TEXT = Nouns("document", "word", "topic")
