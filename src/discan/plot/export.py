@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write figures to files: HTML pages, SVG and PNG."""
+"""Write figures to files: HTML pages, SVG, PDF and PNG."""
 
 from __future__ import annotations
 
 import base64
-import html
+import logging
 import os
 import re
 import shutil
@@ -15,12 +15,15 @@ from typing import Any
 
 from discan.data.storage import write_whole
 from discan.errors import InputError
+from discan.plot.drawing import draw
+from discan.plot.page import figure_page
+from discan.plot.pdf import foreign_letters, scene_pdf
 from discan.plot.svg import to_svg
 from discan.validation import number
 
 __all__ = ["ENDINGS", "browser", "check_ending", "save"]
 
-ENDINGS = (".html", ".svg", ".png")
+ENDINGS = (".html", ".svg", ".pdf", ".png")
 TIMEOUT = 120  # seconds, of a browser
 BROWSERS = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
@@ -28,8 +31,10 @@ BROWSERS = (
 )  # fmt: skip
 NO_PNG = (
     "a PNG needs Chrome or Chromium (name it in $BROWSER_PATH if it is not found), or the package "
-    "cairosvg; .svg and .html need neither"
+    "cairosvg; .svg, .pdf and .html need neither"
 )
+
+log = logging.getLogger("discan")
 
 
 def save(figure: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Path:
@@ -40,9 +45,11 @@ def save(figure: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Pa
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
-    path : path that ends in .html, .svg or .png
-        An interactive page that needs no network; SVG, made without a browser; or a PNG of that
-        SVG, which needs Chrome, Chromium or the package cairosvg.
+    path : path that ends in .html, .svg, .pdf or .png
+        A page that fits the window, shows details under the pointer and needs no network; SVG or
+        PDF, made without a browser; or a PNG of the SVG, which needs Chrome, Chromium or the
+        package cairosvg. Plotly's own page, which can be zoomed and holds 4.8 MB of script, is
+        written by ``figure.write_html(path)``.
     scale : float
         Pixels of the PNG per pixel of the figure.
 
@@ -53,8 +60,13 @@ def save(figure: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Pa
     path = Path(path)
     ending = check_ending(path)
     scale = number("scale", scale, "a number from 0.1 to 10", 0.1, 10.0)
-    text = to_svg(figure) if ending != ".html" else _page(figure)
-    data = _png(text, scale) if ending == ".png" else text.encode("utf-8")
+    if ending == ".html":
+        data = figure_page(figure).encode("utf-8")
+    elif ending == ".pdf":
+        data = _pdf(figure)
+    else:
+        text = to_svg(figure)
+        data = _png(text, scale) if ending == ".png" else text.encode("utf-8")
     write_whole(path, data)
     return path
 
@@ -73,22 +85,20 @@ def browser() -> str | None:
     return next(filter(None, map(shutil.which, names)), None)
 
 
-def _page(figure: Any) -> str:
-    """Return a page of HTML that includes Plotly's script: nothing is fetched."""
-    if not hasattr(figure, "to_html"):
-        raise InputError("give a Plotly figure, as the functions of discan.plot return")
-    body = figure.to_html(
-        full_html=False, include_plotlyjs=True, div_id="figure", config={"displaylogo": False}
-    )
-    title = re.sub(r"<[^>]*>", " ", figure.layout.title.text or "Figure")
-    meta = figure.layout.meta
-    words = meta.get("description", "") if isinstance(meta, dict) else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{html.escape(html.unescape(title))}</title>\n</head>\n<body>\n"
-        f'<div role="figure" aria-label="{html.escape(html.unescape(words))}">{body}</div>\n'
-        "</body>\n</html>\n"
-    )
+def _pdf(figure: Any) -> bytes:
+    """Draw a figure as a PDF; a browser does it if Helvetica lacks letters of it."""
+    scene = draw(figure)
+    foreign = foreign_letters(scene)
+    found = browser() if foreign else None
+    if found is not None:
+        return _printed(found, to_svg(figure), scene.width, scene.height)
+    if foreign:
+        log.warning(
+            "%d letters (%s) are not in the font of the PDF and became question marks; with Chrome "
+            "or Chromium installed they are shown, as in .svg and .html",
+            len(foreign), " ".join(foreign[:5]),
+        )  # fmt: skip
+    return scene_pdf(scene)
 
 
 def _png(text: str, scale: float) -> bytes:
@@ -106,28 +116,50 @@ def _png(text: str, scale: float) -> bytes:
 def _by_browser(program: str, text: str, scale: float) -> bytes:
     """Let a browser draw the SVG on a canvas, whose size does not depend on the screen."""
     source = base64.b64encode(text.encode("utf-8")).decode("ascii")
+    page = _CANVAS.replace("SOURCE", source).replace("SCALE", repr(scale))
     with tempfile.TemporaryDirectory(prefix="discan-") as folder:
-        file = Path(folder, "figure.html")
-        file.write_text(_CANVAS.replace("SOURCE", source).replace("SCALE", repr(scale)), "utf-8")
-        command = [
-            program, "--headless", "--disable-gpu", "--no-first-run", "--disable-sync",
-            "--disable-background-networking", "--disable-component-update", "--disable-quic",
-            "--disable-extensions", f"--user-data-dir={folder}/profile",
-            "--virtual-time-budget=10000", "--dump-dom", file.as_uri(),
-        ]  # fmt: skip
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            command.insert(1, "--no-sandbox")  # Chrome refuses root otherwise
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise InputError(f"{program} drew nothing ({type(error).__name__}); {NO_PNG}") from None
+        options = ["--virtual-time-budget=10000", "--dump-dom"]
+        done = _run(program, Path(folder), page, options, NO_PNG)
     found = re.search(r"data:image/png;base64,([A-Za-z0-9+/=]+)", done.stdout)
     if found is None:
         raise InputError(f"{program} drew nothing (exit code {done.returncode}); {NO_PNG}")
     return base64.b64decode(found[1])
+
+
+def _printed(program: str, text: str, width: float, height: float) -> bytes:
+    """Let a browser print the SVG as a PDF, with the fonts that it needs."""
+    wide, tall = f"{width:.0f}px", f"{height:.0f}px"
+    page = _PAPER.replace("WIDE", wide).replace("TALL", tall).replace("DRAWING", text)
+    with tempfile.TemporaryDirectory(prefix="discan-") as folder:
+        file = Path(folder, "figure.pdf")
+        options = ["--no-pdf-header-footer", f"--print-to-pdf={file}"]
+        done = _run(program, Path(folder), page, options, "")
+        if not file.is_file():
+            raise InputError(f"{program} printed nothing (exit code {done.returncode})")
+        return file.read_bytes()
+
+
+def _run(
+    program: str, folder: Path, page: str, options: list[str], remedy: str
+) -> subprocess.CompletedProcess[str]:
+    """Open a page of our own in a browser without a window."""
+    file = folder / "figure.html"
+    file.write_text(page, "utf-8")
+    command = [
+        program, "--headless", "--disable-gpu", "--no-first-run", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update", "--disable-quic",
+        "--disable-extensions", f"--user-data-dir={folder}/profile", *options, file.as_uri(),
+    ]  # fmt: skip
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.insert(1, "--no-sandbox")  # Chrome refuses root otherwise
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        told = f"{program} drew nothing ({type(error).__name__})"
+        raise InputError(f"{told}; {remedy}" if remedy else told) from None
 
 
 _CANVAS = """<!DOCTYPE html><html><body><script>
@@ -141,4 +173,8 @@ picture.onload = () => {
 };
 picture.src = "data:image/svg+xml;base64,SOURCE";
 </script></body></html>
+"""
+_PAPER = """<!DOCTYPE html><html><head><meta charset="utf-8"><style>
+@page{size:WIDE TALL;margin:0}html,body{margin:0}svg{display:block;width:WIDE;height:TALL}
+</style></head><body>DRAWING</body></html>
 """
