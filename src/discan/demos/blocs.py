@@ -11,7 +11,7 @@ from discan.algorithms import Collapsed
 from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.estimators.dca import DCA
-from discan.plot.theme import DEEP, Scale, spectrum
+from discan.plot.palette import DEEP, Scale, spectrum
 from discan.readers.datasets import Dataset
 from discan.typing import Array
 from discan.validation import whole

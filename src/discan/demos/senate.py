@@ -14,7 +14,8 @@ from rich.text import Text
 from discan.demos.blocs import Blocs, find_blocs
 from discan.demos.senate_page import page, write_page
 from discan.demos.terminal import Terminal, shade
-from discan.plot.theme import BRIGHT, clean, spectrum
+from discan.plot.lettering import clean
+from discan.plot.palette import BRIGHT, spectrum
 from discan.readers.datasets import load_senate2005
 
 __all__ = ["senate"]

@@ -14,7 +14,9 @@ from discan.data.storage import write_whole
 from discan.demos.blocs import Blocs
 from discan.errors import StorageError
 from discan.plot.svg import inline
-from discan.plot.theme import GREY, axis, clean, label, rule
+from discan.plot.lettering import clean, label
+from discan.plot.palette import GREY
+from discan.plot.theme import axis, rule
 
 __all__ = ["page", "write_page"]
 

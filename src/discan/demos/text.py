@@ -14,7 +14,7 @@ from discan.algorithms import Collapsed
 from discan.data.corpus import Corpus
 from discan.demos.terminal import Terminal
 from discan.estimators.dca import DCA
-from discan.plot.theme import clean
+from discan.plot.lettering import clean
 from discan.readers.datasets import load_docstrings
 
 __all__ = ["text"]

@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draw fitted models, or anyone's arrays, as Plotly figures; `save` writes them to files."""
 
+from discan.plot.by_label import by_label
 from discan.plot.component_map import component_map
 from discan.plot.export import save
 from discan.plot.heatmap import heatmap
 from discan.plot.membership import membership
 from discan.plot.membership_squares import membership_squares
+from discan.plot.over_time import over_time
+from discan.plot.palette import colours
 from discan.plot.quality import quality
+from discan.plot.sizes import sizes
 from discan.plot.structure import structure
 from discan.plot.svg import to_svg
-from discan.plot.theme import colours
+from discan.plot.top_words import top_words
 from discan.plot.trace import trace
 
 __all__ = [
+    "by_label",
     "colours",
     "component_map",
     "heatmap",
     "membership",
     "membership_squares",
+    "over_time",
     "quality",
     "save",
+    "sizes",
     "structure",
     "to_svg",
+    "top_words",
     "trace",
 ]

@@ -11,16 +11,22 @@ from scipy.special import xlogy
 
 from discan.plot import theme
 from discan.plot.inputs import Components, components_of
-from discan.plot.theme import TITLE_HEIGHT, axis, label, text_width
+from discan.plot.lettering import label, percent, widest
+from discan.plot.palette import GREY
+from discan.plot.placing import Place, around
+from discan.plot.theme import TITLE_HEIGHT, axis
 from discan.typing import Array
 from discan.validation import one_of, whole
 
 __all__ = ["component_map", "distances", "scaling"]
 
-SIDE = 560
-LARGEST = 120  # pixels: diameter of a component that has all the tokens
-
-Box = tuple[float, float, float, float]  # left, bottom, right, top
+SIDE = 620  # pixels between the components that are furthest apart, at first
+MARGIN = 120  # pixels for labels around them, at first
+LARGEST = 130  # pixels: diameter of a component that has all the tokens
+SMALLEST = 9
+WITH_WORDS = 40  # components whose labels have words; of the others, the pointer shows them
+NAMED = 120  # components that have a label at all
+SIZE, LEADING = 12, 15.6
 
 
 def component_map(
@@ -32,13 +38,15 @@ def component_map(
     groups: Any = None,
     sizes: Any = None,
     components: Any = None,
-    title: str = "Map of the components",
+    component_names: Any = None,
+    title: str | None = None,
     subtitle: str | None = None,
 ) -> Any:
     """Draw one circle per component: similar ones near each other, area by share of all tokens.
 
     Distances are between distributions over words, averaged over groups. Classical scaling puts
-    the components on a plane; the subtitle says how much of the distances the plane keeps.
+    the components on a plane; the subtitle says how much of the distances the plane keeps. No
+    label covers another: if there is no space beside a circle, a line leads to its label.
 
     Parameters
     ----------
@@ -46,9 +54,12 @@ def component_map(
     distance : {"jensen-shannon", "hellinger"}
         Square root of the Jensen-Shannon divergence, or the Hellinger distance.
     n_words : int
-        Number of likeliest words in a label; for grouped data only the pointer shows words.
-    words, groups, components, sizes : optional
+        Number of telling words in a label; for grouped data only the pointer shows words.
+    words, groups, sizes : optional
         For arrays, as in `heatmap`.
+    components : list of numbers from 1 or of names, optional
+        Components to show.
+    component_names : (K,) labels, optional
     title, subtitle : str, optional
 
     Returns
@@ -63,57 +74,55 @@ def component_map(
     """
     one_of("distance", distance, SQUARED_DISTANCES)
     n_words = whole("n_words", n_words, 0)
-    found = components_of(source, components, sizes, words, groups)
+    found = components_of(source, component_names, sizes, words, groups, components)
     place, kept = scaling(distances(found, distance))
     n_components = len(place)
-    grouped = found.layout.n_groups > 1
-    shown = [label(name, 24) for name in found.names]
-    first = [_first(found, k, 8) for k in range(n_components)]
-    named = n_words > 0 and not grouped and found.layout.word_names is not None
-    marks = [
-        f"{name}<br>{', '.join(label(w, 20) for w in listed[:n_words])}" if named else name
-        for name, listed in zip(shown, first, strict=True)
-    ]
-    across = np.maximum(LARGEST * np.sqrt(found.sizes), 5.0)
+    shown = [label(name, 30) for name in found.names]
+    telling = [[found.word(j) for j in found.telling(k, 8)] for k in range(n_components)]
+    marks = _marks(found, shown, telling, n_words)
+    across = np.maximum(LARGEST * np.sqrt(found.sizes), SMALLEST)
     centre = (place.max(axis=0) + place.min(axis=0)) / 2
-    reach = np.abs(place - centre).max(axis=0)
-    half = max(float(reach.max()) * 1.28, 1e-9) if n_components > 1 else 1.0
-    pixels = (place - centre) / half * SIDE / 2
-    # as low as the circles allow, with the same scale in both directions
-    low = float((pixels[:, 1] - across / 2).min()) - 50
-    high = float((pixels[:, 1] + across / 2).max()) + 50
-    tall = int(max(high - low, 240.0))
-    edges = (high + low - tall) / 2, (high + low + tall) / 2
-    positions = _label_places(pixels, across, marks, edges)
+    reach = float(np.abs(place - centre).max()) if n_components > 1 else 1.0
+    unit = (place - centre) / max(reach, 1e-12)  # from -1 to 1
+    pixels, places, frame = _placed(unit, across, marks)
     marker = {
-        "size": across, "sizemode": "diameter", "color": theme.colours(n_components),
-        "opacity": 0.75, "line": {"width": 1, "color": "#ffffff"},
+        "size": across, "sizemode": "diameter", "color": found.colours, "opacity": 0.8,
+        "line": {"width": 1, "color": "#ffffff"},
     }  # fmt: skip
     told = [
-        f"{name}: {size:.1%} of the tokens<br>" + "<br>".join(label(w, 70) for w in listed)
-        for name, size, listed in zip(shown, found.sizes, first, strict=True)
+        f"{name}: {percent(size)} of the tokens<br>" + "<br>".join(label(w, 70) for w in listed)
+        for name, size, listed in zip(shown, found.sizes, telling, strict=True)
     ]
-    circles = theme.points("markers", "components", place[:, 0], place[:, 1], told, marker=marker)
+    circles = theme.points(
+        "markers", "components", pixels[:, 0], pixels[:, 1], told, marker=marker, cliponaxis=False,
+        meta={"component": found.parts},
+    )  # fmt: skip
     bare: dict[str, Any] = {"showticklabels": False, "tickvals": [], "ticktext": []}
+    left, low, right, high = frame
     layout: dict[str, Any] = {
-        "width": SIDE + 260, "height": tall + TITLE_HEIGHT + 40,
-        "margin": {"l": 130, "r": 130, "t": TITLE_HEIGHT + 16, "b": 24},
-        "xaxis": axis(range=[centre[0] - half, centre[0] + half], anchor="y", **bare),
-        "yaxis": axis(range=[centre[1] + edge * half * 2 / SIDE for edge in edges], anchor="x",
-                      **bare),
+        "width": right - left + 24, "height": high - low + TITLE_HEIGHT + 28,
+        "margin": {"l": 12, "r": 12, "t": TITLE_HEIGHT + 16, "b": 12},
+        "xaxis": axis(range=[left, right], anchor="y", **bare),
+        "yaxis": axis(range=[low, high], anchor="x", **bare),
         "annotations": [
-            theme.note(mark, x, y, "x", "y", font={"size": 12}, **_anchor(where, size))
-            for mark, (x, y), where, size in zip(marks, place, positions, across, strict=True)
-            if where
+            theme.note(mark, at.x, at.y, "x", "y", font={"size": SIZE}, xanchor="center",
+                       yanchor="middle")
+            for mark, at in zip(marks, places, strict=True)
+            if at is not None and mark
         ],
+        "shapes": [_leader(at) for at in places if at is not None and at.leader is not None],
     }  # fmt: skip
+    nouns = found.nouns
+    unnamed = sum(at is None or not mark for at, mark in zip(places, marks, strict=True))
     return theme.figure(
-        [circles], layout, title=title,
+        [circles], layout, title=title or f"Map of the {nouns.components}",
         subtitle=subtitle
-        or f"Near is alike ({distance.title()} distance; the plane keeps {kept:.0%} of it); "
-        "area is the share of all tokens" + ("" if all(positions) else "; crowded ones unnamed"),
-        description=f"Map of {n_components} components: "
-        + "; ".join(f"{n}, {s:.0%}" for n, s in zip(shown, found.sizes, strict=True)) + ".",
+        or f"Near is alike ({distance.title()} distance, of which the plane keeps "
+        f"{100 * kept:.0f} %); "
+        "area is the share of all tokens"
+        + (f"; the {unnamed} smallest have no label" if unnamed else ""),
+        description=f"Map of {n_components} {nouns.components}: "
+        + "; ".join(f"{n}, {percent(s)}" for n, s in zip(shown, found.sizes, strict=True)) + ".",
     )  # fmt: skip
 
 
@@ -158,71 +167,60 @@ def _jensen_shannon(a: Array, b: Array) -> float:
 SQUARED_DISTANCES = {"jensen-shannon": _jensen_shannon, "hellinger": _hellinger}
 
 
-def _first(components: Components, k: int, n: int) -> list[str]:
-    """Return the likeliest words of a component, or with groups the most distinctive ones."""
-    if components.layout.n_groups == 1:
-        return components.likeliest(k, n)
-    row = components.loadings[k]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        key = np.where(row > 0, row * np.log(row / components.overall), 0.0)
-    return [components.word(int(j)) for j in np.argsort(-key, kind="stable")[:n]]
-
-
-def _label_places(
-    pixels: Array, across: Array, marks: list[str], limits: tuple[float, float]
+def _marks(
+    components: Components, names: list[str], telling: list[list[str]], n_words: int
 ) -> list[str]:
-    """Choose a side for each label, larger circles first; "" where it would cover others."""
-    boxes: list[Box] = [
-        (x - d / 2, y - d / 2, x + d / 2, y + d / 2)
-        for (x, y), d in zip(pixels, across, strict=True)
+    """Return the label of each component, "" for those that are too many."""
+    with_words = n_words > 0 and not components.grouped and components.named
+    with_words = with_words and len(names) <= WITH_WORDS
+    rank = np.argsort(np.argsort(-components.sizes, kind="stable"))
+    marks = []
+    for k, (name, words) in enumerate(zip(names, telling, strict=True)):
+        listed = ", ".join(label(word, 18) for word in words[:n_words])
+        marks.append("" if rank[k] >= NAMED else f"{name}<br>{listed}" if with_words else name)
+    return marks
+
+
+def _placed(
+    unit: Array, across: Array, marks: list[str]
+) -> tuple[Array, list[Place | None], tuple[float, float, float, float]]:
+    """Enlarge the map until every label has its place.
+
+    Returns
+    -------
+    (K, 2) middles in pixels, the place of each label, and the frame of all
+    """
+    sizes = [
+        (widest(mark.split("<br>"), SIZE) + 4, LEADING * (1 + mark.count("<br>"))) for mark in marks
     ]
-    chosen = [""] * len(marks)
-    for k in np.argsort(-across, kind="stable"):
-        lines = marks[k].split("<br>")
-        wide = max(text_width(line, 12) for line in lines)
-        tall = 16.0 * len(lines)
-        x, y, r = float(pixels[k, 0]), float(pixels[k, 1]), float(across[k]) / 2 + 3
-        options = {
-            "below": (x - wide / 2, y - r - tall, x + wide / 2, y - r),
-            "above": (x - wide / 2, y + r, x + wide / 2, y + r + tall),
-            "right": (x + r, y - tall / 2, x + r + wide, y + tall / 2),
-            "left": (x - r - wide, y - tall / 2, x - r, y + tall / 2),
-        }
-        if wide < across[k] - 10:
-            options = {"inside": (x - wide / 2, y - tall / 2, x + wide / 2, y + tall / 2)}
-        costs = {
-            where: sum(_common_area(box, other) for n, other in enumerate(boxes) if n != k)
-            + _outside(box, limits)
-            for where, box in options.items()
-        }
-        best = min(costs, key=lambda where: costs[where])
-        if costs[best] <= 0.04 * wide * tall:
-            chosen[k] = best
-            boxes.append(options[best])
-    return chosen
+    for grown in (1.0, 1.15, 1.3, 1.5, 1.75, 2.0):
+        pixels = unit * SIDE / 2 * grown
+        more = np.array([across.max() / 2 + MARGIN * grown, 40 * grown])
+        half = np.abs(pixels).max(axis=0) + more
+        bounds = (-half[0], -half[1], half[0], half[1])
+        places = around(pixels, across, sizes, bounds)
+        if all(place is not None or not mark for place, mark in zip(places, marks, strict=True)):
+            break
+    frames = [(x - d / 2, y - d / 2, x + d / 2, y + d / 2)
+              for (x, y), d in zip(pixels, across, strict=True)]  # fmt: skip
+    frames += [
+        (at.x - w / 2, at.y - h / 2, at.x + w / 2, at.y + h / 2)
+        for at, (w, h) in zip(places, sizes, strict=True)
+        if at is not None
+    ]
+    left, low, right, high = np.array(frames).T
+    middle = (left.min() + right.max()) / 2
+    wide = max(right.max() - left.min() + 16, 560.0)
+    tall = max(high.max() - low.min() + 16, 240.0)
+    up = (low.min() + high.max()) / 2
+    return pixels, places, (middle - wide / 2, up - tall / 2, middle + wide / 2, up + tall / 2)
 
 
-def _common_area(a: Box, b: Box) -> float:
-    wide = min(a[2], b[2]) - max(a[0], b[0])
-    tall = min(a[3], b[3]) - max(a[1], b[1])
-    return max(wide, 0.0) * max(tall, 0.0)
-
-
-def _outside(box: Box, limits: tuple[float, float]) -> float:
-    """Return the cost of a label that reaches beyond the margins."""
-    far = SIDE / 2 + 120
-    beyond = (-far - box[0], box[2] - far, limits[0] - 20 - box[1], box[3] - limits[1])
-    return 50 * sum(max(distance, 0.0) for distance in beyond)
-
-
-def _anchor(where: str, across: float) -> dict[str, Any]:
-    """Return where an annotation stands relative to the centre of its circle."""
-    far = across / 2 + 3
-    anchors: dict[str, dict[str, Any]] = {
-        "inside": {"xanchor": "center", "yanchor": "middle"},
-        "above": {"xanchor": "center", "yanchor": "bottom", "yshift": far},
-        "below": {"xanchor": "center", "yanchor": "top", "yshift": -far},
-        "right": {"xanchor": "left", "yanchor": "middle", "xshift": far, "align": "left"},
-        "left": {"xanchor": "right", "yanchor": "middle", "xshift": -far, "align": "right"},
-    }
-    return anchors[where]
+def _leader(place: Place) -> dict[str, Any]:
+    assert place.leader is not None
+    x0, y0, x1, y1 = place.leader
+    pen = {"color": GREY, "width": 0.8}
+    return {
+        "type": "line", "xref": "x", "yref": "y", "layer": "above", "x0": x0, "y0": y0, "x1": x1,
+        "y1": y1, "line": pen,
+    }  # fmt: skip

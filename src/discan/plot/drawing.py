@@ -16,10 +16,10 @@ import numpy as np
 
 from discan.errors import InputError
 from discan.plot import marks
-from discan.plot.lettering import lines_of, one_line, text_width, widest
+from discan.plot.lettering import lines_of, one_line, widest
 from discan.plot.marks import Axis, refused
 from discan.plot.palette import GREY, GRID, INK
-from discan.plot.scene import Box, Columns, Key, Layer, Line, Pen, Ramp, Scene, Shape, Text
+from discan.plot.scene import Box, Columns, Key, Layer, Line, Pen, Ramp, Scene, Shape
 from discan.plot.theme import TITLE_HEIGHT
 from discan.typing import Array
 
@@ -197,7 +197,7 @@ class _Drawing:
             for t in here
             if t.get("opacity", 1) == 0 and t.get("customdata") is not None
         ]
-        clipped = any(t.get("cliponaxis", True) for t in here)
+        clipped = all(t.get("cliponaxis", True) for t in here)
         return Layer([*drawn, *unseen], "panel", window if clipped else None)
 
     def trace(

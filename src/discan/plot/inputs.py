@@ -1,72 +1,194 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read and sort what a figure shows: a fit, a fitted estimator, a data frame or an array."""
+"""Read what a figure shows: a fit, a fitted estimator, a data frame or an array."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from discan.data.corpus import Layout
-from discan.errors import InputError
+from discan.data.nouns import Nouns
+from discan.errors import InputError, shown
 from discan.fitting.result import Fit
+from discan.plot.lettering import label, percent
+from discan.plot.palette import OTHERS, colours
 from discan.typing import Array
 
 __all__ = [
-    "Components", "Documents", "by_group", "components_of", "documents_of", "fit_of",
-    "is_estimator", "labels", "main_groups", "numbered", "numbers", "ordered",
+    "Components", "Documents", "component_names", "components_of", "documents_of", "fit_of",
+    "is_estimator", "labels", "numbers",
 ]  # fmt: skip
 
 MOST = 1000  # documents that can have a mark each
+FEW_WORDS = 3  # of a component in a legend
+MANY_WORDS = 100  # a group of more is a field of text, not a question
+BY_PROBABILITY = 0.25  # weight of the logarithm of the probability; the rest is that of the lift
+LEAST = 1e-4  # probability of an answer that no other component gives
+# What groups of words are called, by what the words are called.
+GROUPS = {"vote": "votes", "answer": "questions", "allele": "loci", "genotype": "loci"}
 
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Shares of components in documents, (I, K), rows sum to 1; names of both."""
+    """Shares of components in documents, (I, K), rows sum to 1, and what both are called.
+
+    ``keys`` name the components in a legend; ``parts`` are their numbers in the model, and decide
+    their colours. Components that were not asked for are one last column, which has no part.
+    """
 
     shares: Array
     names: list[str]
     components: list[str]
+    keys: list[str]
+    parts: list[int | None]
+    nouns: Nouns = field(default_factory=Nouns)
+    metadata: Mapping[str, Array] = field(default_factory=dict)
+    n_others: int = 0
+
+    @property
+    def own(self) -> Array:
+        """Shares of the components that were asked for, (I, K)."""
+        return self.shares[:, : self.shares.shape[1] - (self.n_others > 0)]
+
+    @property
+    def counted(self) -> str:
+        """How many components are shown, in words."""
+        n = self.own.shape[1]
+        of = f" of {n + self.n_others}" if self.n_others else ""
+        return f"{n}{of} {self.nouns.components}"
+
+    @property
+    def colours(self) -> list[str]:
+        """The colour of each component."""
+        return _colours(self.parts)
 
     def at_most(self, marks: str) -> Documents:
         """Return these documents; refuse more than can have a mark each."""
         if len(self.names) > MOST:
             raise InputError(
-                f"{len(self.names):,} documents are too many for {marks} (at most {MOST:,})",
-                remedy="use plot.structure, or give some of the rows",
+                f"{len(self.names):,} {self.nouns.documents} are too many for {marks} (at most "
+                f"{MOST:,})",
+                remedy="draw the figure structure instead, or some of the rows",
             )
         return self
+
+    def described(self, i: int, row: Array, n: int = 6) -> str:
+        """Describe a document: its name and its largest shares."""
+        largest = [k for k in np.argsort(-row, kind="stable")[:n] if row[k] >= 0.005]
+        lines = [f"{label(self.components[k], 40)}: {percent(row[k])}" for k in largest]
+        return "<br>".join([label(self.names[i]), *lines])
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Distributions over words, (K, J); names; sizes (K,) that sum to 1; layout of the words."""
+    """Distributions over words, (K, J), names, and shares of all tokens (K,).
+
+    ``overall`` (J,) is the distribution of the words in all the data, also in that of components
+    which are not shown; ``parts`` are the numbers of the components in the model.
+    """
 
     loadings: Array
     names: list[str]
     sizes: Array
     layout: Layout
+    overall: Array
+    parts: list[int]
+    nouns: Nouns = field(default_factory=Nouns)
 
     @property
-    def overall(self) -> Array:
-        """Distribution of the words in all the data, (J,)."""
-        return np.asarray(self.sizes @ self.loadings)
+    def colours(self) -> list[str]:
+        """The colour of each component."""
+        return _colours(self.parts)
+
+    @cached_property
+    def text(self) -> Array:
+        """Which words belong to a text, (J,); the others are answers of questions."""
+        layout = self.layout
+        return (layout.n_groups == 1) | (layout.group_sizes > MANY_WORDS)[layout.group_of_word]
+
+    @property
+    def grouped(self) -> bool:
+        """Whether all words are in groups: answers of questions, alleles of loci."""
+        return not self.text.any()
+
+    @property
+    def named(self) -> bool:
+        """Whether the words have names."""
+        return self.layout.word_names is not None
+
+    @property
+    def groups(self) -> str:
+        """What the groups of words are called, in the plural."""
+        return GROUPS.get(self.nouns.word, "groups")
 
     def word(self, j: int) -> str:
         """Name of a word."""
         names = self.layout.word_names
-        return names[j] if names is not None else f"word {j}"
+        return names[j] if names is not None else f"{self.nouns.word} {j}"
 
     def group(self, g: int) -> str:
         """Name of a group."""
         names = self.layout.group_names
         return names[g] if names is not None else f"group {g}"
 
-    def likeliest(self, k: int, n: int) -> list[str]:
-        """Names of the n likeliest words of a component."""
-        return [self.word(int(j)) for j in np.argsort(-self.loadings[k], kind="stable")[:n]]
+    def answer(self, j: int) -> str:
+        """Name of a word without that of its group."""
+        word, group = self.word(j), self.group(int(self.layout.group_of_word[j]))
+        for mark in ("=", ": ", ":"):
+            if word.startswith(group + mark):
+                return word[len(group + mark) :]
+        for mark in (": ", "=", ":"):  # a question may be longer in the names of groups
+            title, found, answer = word.rpartition(mark)
+            if found and group.startswith(f"{title} "):
+                return answer
+        return word
+
+    def lift(self, k: int) -> Array:
+        """Probabilities in a component divided by those in all the data, (J,)."""
+        zero = np.zeros(len(self.overall))
+        return np.divide(self.loadings[k], self.overall, out=zero, where=self.overall > 0)
+
+    def telling(self, k: int, n: int) -> list[int]:
+        """Return the n words that set a component apart, most telling first.
+
+        Words of a text are sorted by lift, those that are rare in the component behind: the
+        measure is log(lift) + log(probability) / 3 (the relevance of Sievert and Shirley at a
+        weight of 1/4). Answers are sorted by p log(p / q), where q is the probability in the other
+        components, and a question has at most one answer.
+        """
+        row, lift = self.loadings[k], self.lift(k)
+        if not self.grouped:
+            known = self.text & (lift > 1) & (row > 0)
+            with np.errstate(divide="ignore"):
+                key = BY_PROBABILITY * np.log(row) + (1 - BY_PROBABILITY) * np.log(lift)
+        else:
+            others = self._others(k)
+            known = row > others
+            key = row * np.log(np.maximum(row, 1e-300) / np.maximum(others, LEAST))
+            best = np.full(self.layout.n_groups, -np.inf)
+            np.maximum.at(best, self.layout.group_of_word, np.where(known, key, -np.inf))
+            known &= key == best[self.layout.group_of_word]
+        if not known.any():  # a component that is like all the data
+            known, key = row > 0, row
+        key = np.where(known, key, -np.inf)
+        return [int(j) for j in np.argsort(-key, kind="stable")[:n] if known[j]]
+
+    def _others(self, k: int) -> Array:
+        """Probabilities in the other components together, (J,)."""
+        left = 1.0 - self.sizes[k]
+        if left <= 1e-9:
+            return self.overall
+        return np.maximum(self.overall - self.sizes[k] * self.loadings[k], 0.0) / left
+
+    def key(self, k: int, n: int = FEW_WORDS) -> str:
+        """Name a component in a legend: with its telling words, unless they are answers."""
+        if n == 0 or self.grouped or not self.named:
+            return self.names[k]
+        return f"{self.names[k]}: {', '.join(self.word(j) for j in self.telling(k, n))}"
 
 
 def fit_of(source: Any) -> Fit | None:
@@ -83,47 +205,83 @@ def is_estimator(source: Any) -> bool:
     return hasattr(source, "get_feature_names_out") and hasattr(source, "fit")
 
 
+def component_names(fit: Fit) -> list[str]:
+    """Return the names of all components of a fit."""
+    names = getattr(fit, "component_names", None)
+    return labels("", names, fit.n_components, "components", fit.nouns.component)
+
+
 def documents_of(
-    source: Any, names: Any, components: Any, kind: str = "document"
-) -> Documents:  # fmt: skip
-    """Read the shares of documents; ``kind`` names documents that have no names."""
+    source: Any, names: Any = None, asked: Any = None, given: Any = None, words: int = FEW_WORDS
+) -> Documents:
+    """Read the shares of documents.
+
+    Parameters
+    ----------
+    source : fit, fitted estimator, data frame or (I, K) array
+    names : (I,) names of the documents, optional
+    asked : components to show, by number from 1 or by name, optional
+        Components of a fit are sorted by size; those of an array keep their order.
+    given : (K,) names of the components, optional
+    words : int
+        Telling words in a legend.
+    """
     fit = fit_of(source)
+    nouns, metadata, order = Nouns(), {}, None
+    keys: list[str] | None = None
     if fit is not None or is_estimator(source):
         shares = getattr(fit, "proportions", None)
-        if shares is None:
+        if fit is None or shares is None:
             raise InputError(
                 "the estimator has no training documents",
                 remedy="fit it, or give the array that transform returns",
             )
-        names = fit.document_names if names is None else names  # type: ignore[union-attr]
-        components = _names_with_words(source) if components is None else components
+        nouns, metadata = fit.nouns, fit.metadata
+        names = fit.document_names if names is None else names
+        if given is None:
+            found = components_of(source, sort=False)
+            given, keys = found.names, [found.key(k, words) for k in range(len(found.names))]
+        order = np.argsort(-fit.component_counts.sum(axis=0), kind="stable")
     else:
         if hasattr(source, "columns") and hasattr(source, "index"):  # pandas
             names = list(source.index) if names is None else names
-            components = list(source.columns) if components is None else components
+            given = list(source.columns) if given is None else given
         shares = _matrix("proportions", source, "(documents, components)")
         totals = shares.sum(axis=1)
         if not (totals > 0).all():
             raise InputError(f"row {int(np.argmin(totals > 0))} of proportions is all zero")
         shares = shares / totals[:, None]
     n_documents, n_components = shares.shape
-    return Documents(
-        shares,
-        labels("names", names, n_documents, "documents", kind),
-        labels("components", components, n_components, "components", "component"),
-    )
+    titles = labels("component_names", given, n_components, "components", nouns.component)
+    kept, others = _chosen(titles, asked, order)
+    keys = titles if keys is None else keys
+    result = Documents(
+        shares[:, kept], labels("names", names, n_documents, "documents", nouns.document),
+        [titles[k] for k in kept], [keys[k] for k in kept], list(kept), nouns, metadata,
+    )  # fmt: skip
+    return _with_others(result, shares[:, others])
 
 
 def components_of(
-    source: Any, names: Any = None, sizes: Any = None, words: Any = None, groups: Any = None
+    source: Any,
+    names: Any = None,
+    sizes: Any = None,
+    words: Any = None,
+    groups: Any = None,
+    asked: Any = None,
+    sort: bool = True,
 ) -> Components:
-    """Read components from a fit or an estimator, or from a (K, J) array and its description."""
+    """Read components from a fit or an estimator, or from a (K, J) array and its description.
+
+    ``asked`` are the components to show, by number from 1 or by name; those of a fit are sorted by
+    size unless ``sort`` is False.
+    """
     fit = fit_of(source)
-    if is_estimator(source) and names is None and hasattr(source, "components_"):
-        names = source.get_feature_names_out()
+    nouns = Nouns() if fit is None else fit.nouns
     if fit is not None:
         if groups is not None:
             raise InputError("an estimator knows its groups", remedy="leave groups out")
+        names = component_names(fit) if names is None else names
         loadings, layout = fit.components, fit.layout
         counts = getattr(fit, "component_counts", None)
         sizes = counts.sum(axis=0) if sizes is None and counts is not None else sizes
@@ -132,32 +290,33 @@ def components_of(
     elif is_estimator(source):  # another library's
         if not hasattr(source, "components_"):
             raise InputError("the estimator is not fitted", remedy="call fit first")
-        return components_of(source.components_, names, sizes, words, groups)
+        names = source.get_feature_names_out() if names is None else names
+        return components_of(source.components_, names, sizes, words, groups, asked)
     else:
         loadings, layout = _normalised(_matrix("components", source, "(components, words)"), groups)
     n_components, n_words = loadings.shape
     if words is not None:
         layout = replace(layout, word_names=tuple(labels("words", words, n_words, "words")))
-    names = labels("names", names, n_components, "components", "component")
-    return Components(loadings, names, _sizes(sizes, n_components), layout)
+    titles = labels("component_names", names, n_components, "components", nouns.component)
+    share = _sizes(sizes, n_components)
+    order = np.argsort(-share, kind="stable") if sort and fit is not None else None
+    kept, _ = _chosen(titles, asked, order)
+    return Components(
+        loadings[kept], [titles[k] for k in kept], share[kept], layout,
+        np.asarray(share @ loadings), list(kept), nouns,
+    )  # fmt: skip
 
 
 def labels(name: str, values: Any, size: int, kind: str, default: str = "") -> list[str]:
-    """Check that there is one label for each thing of a kind; None gives "<default> 0", ..."""
+    """Check that there is one label for each thing of a kind; None gives "<default> 1", ..."""
     if values is None and default:
-        return [f"{default} {n}" for n in range(size)]
+        return [f"{default} {n}" for n in range(1, size + 1)]
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str) else []
     if np.ndim(values) != 1 or len(values) != size:
-        raise InputError(f"{name} must be {size} labels, one for each of the {kind}")
+        has = f", not {len(values):,}" if np.ndim(values) == 1 else ""
+        raise InputError(f"{name} must be {size} labels, one for each of the {kind}{has}")
     return [str(value) for value in values]
-
-
-def numbered(given: Sequence[str]) -> tuple[list[str], Array]:
-    """Return the distinct labels in the order of first appearance, and the number of each label."""
-    distinct = list(dict.fromkeys(given))
-    number = {label: n for n, label in enumerate(distinct)}
-    return distinct, np.array([number[label] for label in given], dtype=np.int32)
 
 
 def numbers(values: Any) -> Array:
@@ -168,58 +327,51 @@ def numbers(values: Any) -> Array:
         return np.empty((0, 0))
 
 
-# ---- the order of documents ----
-
-
-def ordered(shares: Array, order: Any) -> Array:
-    """Return the order of documents: unchanged (None), "similar", or by (I,) numbers."""
-    if order is None:
-        return np.arange(len(shares))
-    if not isinstance(order, str):
-        values = numbers(order)
-        if values.shape == (len(shares),) and not np.isnan(values).any():
-            return np.argsort(values, kind="stable")
-    elif order == "similar":
-        return by_group(shares, main_groups(shares))
-    raise InputError(
-        "{}", argument="order", value=order,
-        remedy=f"use 'similar', or {len(shares)} numbers, one for each document",
-    )  # fmt: skip
-
-
-def main_groups(shares: Array) -> Array:
-    """Group documents by their largest component; group 0 has the largest of all, (I,)."""
-    rank = np.argsort(np.argsort(-shares.sum(axis=0), kind="stable"))
-    return np.unique(rank[shares.argmax(axis=1)], return_inverse=True)[1]
-
-
-def by_group(shares: Array, group: Array) -> Array:
-    """Sort by group, and inside a group by the share of its main component, the largest first.
-
-    The next component of the group decides between equal shares.
-
-    Parameters
-    ----------
-    shares : (I, K) array
-    group : (I,) whole numbers from 0
-    """
-    totals = np.zeros((int(group.max()) + 1, shares.shape[1]))
-    np.add.at(totals, group, shares)
-    ranked = np.argsort(-totals, axis=1, kind="stable")
-    rows = np.arange(len(shares))
-    first, *second = (-np.round(shares[rows, column], 3) for column in ranked[group, :2].T)
-    return np.lexsort((*second, first, group))
-
-
 # ---- details ----
 
 
-def _names_with_words(source: Any) -> list[str]:
-    """Names of the components of a fit, with their likeliest words unless words are in groups."""
-    found = components_of(source)
-    if found.layout.n_groups > 1 or found.layout.word_names is None:
-        return found.names
-    return [f"{name}: {', '.join(found.likeliest(k, 3))}" for k, name in enumerate(found.names)]
+def _chosen(names: list[str], asked: Any, order: Array | None) -> tuple[list[int], list[int]]:
+    """Return the components to show, in the order to show them, and the others."""
+    everything = list(range(len(names))) if order is None else [int(k) for k in order]
+    if asked is None:
+        return everything, []
+    wanted = [asked] if isinstance(asked, (str, int, np.integer)) else list(asked)
+    found = {_numbered(names, each) for each in wanted}
+    if not found:
+        raise InputError("components is an empty list", remedy="name at least one component")
+    return [k for k in everything if k in found], [k for k in everything if k not in found]
+
+
+def _numbered(names: list[str], asked: Any) -> int:
+    if isinstance(asked, str) and asked in names:
+        return names.index(asked)
+    whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
+    if whole and 1 <= asked <= len(names):
+        return int(asked) - 1
+    raise InputError(
+        f"there is no component {shown(asked)}",
+        remedy=f"give its name, or a number from 1 to {len(names)}",
+    )
+
+
+def _with_others(documents: Documents, rest: Array) -> Documents:
+    """Add the components that were not asked for as one column."""
+    if not rest.shape[1]:
+        return documents
+    name = f"{rest.shape[1]} others"
+    return replace(
+        documents,
+        shares=np.column_stack([documents.shares, rest.sum(axis=1)]),
+        components=[*documents.components, name],
+        keys=[*documents.keys, name],
+        parts=[*documents.parts, None],
+        n_others=rest.shape[1],
+    )
+
+
+def _colours(parts: Sequence[int | None]) -> list[str]:
+    palette = colours(1 + max((part for part in parts if part is not None), default=0))
+    return [OTHERS if part is None else palette[part] for part in parts]
 
 
 def _matrix(name: str, value: Any, shape: str) -> Array:
@@ -248,12 +400,14 @@ def _normalised(loadings: Array, groups: Any) -> tuple[Array, Layout]:
     n_words = loadings.shape[1]
     layout = Layout(n_words, np.zeros(n_words, dtype=np.int32), 1)
     if groups is not None:
-        names, of_word = numbered(labels("groups", groups, n_words, "words"))
+        given = labels("groups", groups, n_words, "words")
+        names = list(dict.fromkeys(given))
+        of_word = np.array([names.index(name) for name in given], dtype=np.int32)
         layout = Layout(n_words, of_word, len(names), group_names=tuple(names))
     within = layout.group_sums(loadings.T).T  # (K, G)
     if not (within > 0).all():
         k = int(np.argmin((within > 0).all(axis=1)))
-        raise InputError(f"component {k} is all zero inside a group")
+        raise InputError(f"component {k + 1} is all zero inside a group")
     return loadings / within[:, layout.group_of_word], layout
 
 

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Sequence
 
 __all__ = [
-    "clean", "label", "lines_of", "one_line", "plain_width", "shortened", "text_width", "widest",
-    "wrapped",
+    "clean", "label", "lines_of", "one_line", "percent", "plain_width", "shortened", "text_width",
+    "widest", "wrapped",
 ]  # fmt: skip
 
 _CONTROL = re.compile(
@@ -57,6 +57,12 @@ def shortened(text: str, longest: int, end: int = 0) -> str:
     if len(text) <= longest:
         return text
     return text[: longest - 1 - end].rstrip() + "…" + text[len(text) - end :]
+
+
+def percent(part: float) -> str:
+    """Write a part of a whole in per cent, with as many digits as say something."""
+    value = 100 * float(part)
+    return f"{value:.1f} %" if value >= 0.1 or value == 0 else f"{value:.2g} %"
 
 
 def lines_of(text: object) -> list[str]:

@@ -85,10 +85,11 @@ def points(trace: dict[str, Any], x: Axis, y: Axis) -> Iterator[Shape]:
     mode = trace.get("mode", "lines")
     if "lines" in mode and len(xs):
         line, filled = trace.get("line", {}), trace.get("fill") == "toself"
-        yield Curve(
-            np.column_stack([xs, ys]), pen({"width": 2, **line}) if line.get("width", 2) else None,
-            paint(trace.get("fillcolor")) if filled else None, float(trace.get("opacity", 1)),
-        )  # fmt: skip
+        for piece in _pieces(np.column_stack([xs, ys])):
+            yield Curve(
+                piece, pen({"width": 2, **line}) if line.get("width", 2) else None,
+                paint(trace.get("fillcolor")) if filled else None, float(trace.get("opacity", 1)),
+            )  # fmt: skip
     error = trace.get("error_y", {})
     if error and error.get("visible", True):
         yield from _error_bars(trace, error, xs, y)
@@ -154,6 +155,15 @@ def refused(reason: str) -> InputError:
 # ---- details ----
 
 
+def _pieces(line: Array) -> Iterator[Array]:
+    """Break a line (N, 2) where a number is missing."""
+    gaps = np.flatnonzero(np.isnan(line).any(axis=1))
+    for piece in np.split(line, gaps):
+        known = piece[~np.isnan(piece).any(axis=1)]
+        if len(known):
+            yield known
+
+
 def _box(xs: Array, ys: Array, colour: str, tip: str, part: int | None) -> Iterator[Box]:
     """Draw a rectangle; nothing if it is too small to be seen."""
     (left, right), (top, foot) = np.sort(xs), np.sort(ys)
@@ -184,7 +194,7 @@ def _letters(trace: dict[str, Any], xs: Array, ys: Array) -> Iterator[Shape]:
     n, size = len(xs), font["size"]
     rows = zip(xs, ys, trace["text"], _each(font["color"], n), _parts(trace, n), strict=True)
     for at, up, written, colour, part in rows:
-        if written:
+        if written and not np.isnan(at + up):
             yield Text(
                 one_line(written), float(at + aside), float(up + 0.36 * size), size, paint(colour),
                 anchor, weight=str(font.get("weight") or ""), over_mark=True, part=part,

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import documents_of, ordered
-from discan.plot.theme import colours, figure, label, share_chart, text_width
+from discan.plot.inputs import documents_of
+from discan.plot.lettering import label, percent, widest
+from discan.plot.ordering import ordered
+from discan.plot.theme import figure, share_chart
 
 __all__ = ["membership"]
 
@@ -19,7 +21,9 @@ def membership(
     *,
     order: Any = None,
     components: Any = None,
-    title: str = "Membership of each document",
+    component_names: Any = None,
+    n_words: int = 3,
+    title: str | None = None,
     subtitle: str | None = None,
 ) -> Any:
     """Draw one bar per document, with one colour per component.
@@ -30,11 +34,14 @@ def membership(
         Rows are divided by their sums.
     names : (I,) labels, optional
         Names of the documents; by default those that the estimator knows.
-    order : "similar" or (I,) numbers, optional
+    order : "similar", "name", a column of the metadata, or (I,) numbers, optional
         "similar" puts documents with the same largest component side by side; numbers put the
         smallest first. By default documents keep their order.
-    components : (K,) labels, optional
-        Names of the components.
+    components : list of numbers from 1 or of names, optional
+        Components to show; the others are one grey part of each bar.
+    component_names : (K,) labels, optional
+    n_words : int
+        Telling words of each component in the legend, of text.
     title, subtitle : str, optional
 
     Returns
@@ -44,44 +51,47 @@ def membership(
     Examples
     --------
     >>> figure = membership([[0.9, 0.1], [0.2, 0.8]], ["Ann", "Bob"])
-    >>> [trace.name for trace in figure.data]
-    ['component 0', 'component 1']
+    >>> [trace.name for trace in reversed(figure.data)]
+    ['component 1', 'component 2']
     """
-    documents = documents_of(source, names, components).at_most("bars")
-    n_documents, n_components = documents.shares.shape
-    at = ordered(documents.shares, order)
+    documents = documents_of(source, names, components, component_names, n_words).at_most("bars")
+    n_documents = len(documents.names)
+    at = ordered(documents, order)
     shares = documents.shares[at]
-    listed = [documents.names[i] for i in at]
-    keys = [label(name, 40) for name in documents.components]
+    listed = [label(documents.names[i]) for i in at]
+    keys = [label(name, 60) for name in documents.keys]
 
     step = min(44.0, max(3.0, 1060 / n_documents))
     size = 12 if step >= 15 else 10
-    short = [label(name, 28, keep_end=True) for name in listed] if step >= 10 else []
-    below = 12 + max((text_width(name, size) for name in short), default=0)
+    short = [label(documents.names[i], 28, keep_end=True) for i in at] if step >= 10 else []
+    below = 12 + widest(short, size)
+    # the first component is on top, as in the legend
     traces = [
         {
             "type": "bar", "name": key, "x": np.arange(n_documents), "y": shares[:, k],
             "width": 1.0 if step < 6 else 0.88,
             "marker": {"color": colour, "line": {"width": 0}},
             "hovertext": [
-                f"{label(name)}<br>{key}: {share:.1%}"
+                f"{name}<br>{label(documents.components[k])}: {percent(share)}"
                 for name, share in zip(listed, shares[:, k], strict=True)
             ],
-            "hoverinfo": "text",
+            "hoverinfo": "text", "meta": {"component": k},
         }
-        for k, (key, colour) in enumerate(zip(keys, colours(n_components), strict=True))
-    ]  # fmt: skip
+        for k, (key, colour) in enumerate(zip(keys, documents.colours, strict=True))
+    ][::-1]  # fmt: skip
     across = {
         "range": [-0.6, n_documents - 0.4], "tickvals": np.arange(len(short)), "ticktext": short,
         "tickangle": -90, "tickfont": {"size": size},
     }  # fmt: skip
     width = max(420, int(step * n_documents) + 60)
     layout = share_chart(keys, across, width=width, height=260, below=int(below) + 8, grid=True)
+    nouns = documents.nouns
     return figure(
-        traces, {**layout, "barmode": "stack"}, title=title,
+        traces, {**layout, "barmode": "stack"},
+        title=title or f"{nouns.components.capitalize()} of each {nouns.document}",
         subtitle=subtitle
-        or f"A bar is a document, {n_documents:,} in all; its colours are the shares of "
-        f"{n_components} components",
-        description=f"Stacked bars: shares of {n_components} components in each of "
-        f"{n_documents:,} documents.",
+        or f"A bar is a {nouns.document}, {n_documents:,} in all; its colours are the shares of "
+        f"{documents.counted}",
+        description=f"Stacked bars: shares of {documents.counted} in each of "
+        f"{n_documents:,} {nouns.documents}.",
     )  # fmt: skip

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import documents_of, labels, ordered
-from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, label, note, text_width
+from discan.plot.inputs import documents_of
+from discan.plot.lettering import label, percent, widest
+from discan.plot.ordering import grouping, ordered
+from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, note
 
 __all__ = ["membership_squares"]
 
@@ -19,11 +21,12 @@ GAP = 18  # pixels between lines
 def membership_squares(
     source: Any,
     names: Any = None,
-    rows: Any = None,
+    labels: Any = None,
     *,
     order: Any = None,
     components: Any = None,
-    title: str = "Membership of each document",
+    component_names: Any = None,
+    title: str | None = None,
     subtitle: str | None = None,
 ) -> Any:
     """Draw one column of squares per document, one square per component, shaded by share.
@@ -34,13 +37,14 @@ def membership_squares(
         Rows are divided by their sums.
     names : (I,) labels, optional
         Names of the documents; by default those that the estimator knows.
-    rows : (I,) labels, optional
+    labels : name of a column of the metadata, or (I,) labels, optional
         The row of the figure for each document, e.g. its party; the row of the first document in
         the order is on top. By default one row.
-    order : "similar" or (I,) numbers, optional
+    order : "similar", "name", a column of the metadata, or (I,) numbers, optional
         Order inside each row from left to right, e.g. by a one-dimensional scaling.
-    components : (K,) labels, optional
-        Names of the components; the first is at the top.
+    components : list of numbers from 1 or of names, optional
+        Components to show; the first is at the top, the others are one last row of squares.
+    component_names : (K,) labels, optional
     title, subtitle : str, optional
 
     Returns
@@ -49,23 +53,26 @@ def membership_squares(
 
     Examples
     --------
-    >>> figure = membership_squares([[1, 0], [0, 1]], ["Ann", "Bob"], rows=["D", "R"])
+    >>> figure = membership_squares([[1, 0], [0, 1]], ["Ann", "Bob"], labels=["D", "R"])
     >>> len(figure.data)
     2
     """
-    documents = documents_of(source, names, components).at_most("squares")
+    documents = documents_of(source, names, components, component_names, 0).at_most("squares")
     n_documents, n_components = documents.shares.shape
-    row_of = [""] * n_documents if rows is None else labels("rows", rows, n_documents, "documents")
-    panels = _panels([int(i) for i in ordered(documents.shares, order)], row_of)
+    row_of = [""] * n_documents
+    if labels is not None:
+        groups = grouping(documents, labels, "given")
+        row_of = [groups.titles[g] for g in groups.group]
+    panels = _panels([int(i) for i in ordered(documents, order)], row_of)
     most = max(len(members) for _, members in panels)
     cell = int(min(26, max(9, 1080 // most)))
     size = 12 if cell >= 15 else 10
     keys = [label(name, 28) for name in documents.components]
     heads = [head for head, _ in panels]
-    left = 24 + int(max(text_width(key, 12) for key in keys))
-    left += 14 + int(max(text_width(head, 14) for head in heads)) if any(heads) else 0
+    left = 24 + int(widest(keys, 12))
+    left += 14 + int(widest(heads, 14)) if any(heads) else 0
     short = [label(name, 28, keep_end=True) for name in documents.names]
-    below = 14 + int(max(text_width(name, size) for name in short))
+    below = 14 + int(widest(short, size))
     above = TITLE_HEIGHT + 12
     tall = cell * n_components
     plot_width = max(cell * most, 300)
@@ -84,7 +91,7 @@ def membership_squares(
         shares = documents.shares[members].T
         described = [
             [
-                f"{label(documents.names[i])}<br>{key}: {share:.1%}"
+                f"{label(documents.names[i])}<br>{key}: {percent(share)}"
                 for i, share in zip(members, column, strict=True)
             ]
             for key, column in zip(keys, shares, strict=True)
@@ -109,13 +116,14 @@ def membership_squares(
             )  # fmt: skip
         top = foot - (below + GAP) / plot_height
     kind = f" in rows {', '.join(filter(None, heads))}" if any(heads) else ""
+    nouns = documents.nouns
     return figure(
-        traces, layout, title=title,
+        traces, layout, title=title or f"{nouns.components.capitalize()} of each {nouns.document}",
         subtitle=subtitle
-        or "A column is a document; a square is the darker the larger the share of its "
-        "component",
-        description=f"Shaded squares: shares of {n_components} components in each of "
-        f"{n_documents:,} documents{kind}.",
+        or f"A column is a {nouns.document}; a square is the darker the larger the share of its "
+        f"{nouns.component}",
+        description=f"Shaded squares: shares of {n_components} {nouns.components} in each of "
+        f"{n_documents:,} {nouns.documents}{kind}.",
     )  # fmt: skip
 
 

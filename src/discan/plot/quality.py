@@ -11,6 +11,8 @@ import numpy as np
 from discan.errors import InputError
 from discan.plot import theme
 from discan.plot.inputs import numbers
+from discan.plot.lettering import label
+from discan.plot.palette import colours
 from discan.typing import Array
 
 __all__ = ["quality"]
@@ -70,7 +72,7 @@ def quality(
     if np.isfinite(errors[best]):
         chosen = int(np.argmax(sign * means >= sign * means[best] - errors[best]))
 
-    blue, orange, green = theme.colours(3)
+    blue, orange, green = colours(3)
     hover = [
         f"{k} components: {mean:.5g}"
         + (f" ± {error:.2g} (standard error, {len(values)} repeats)" if error == error else "")
@@ -81,7 +83,7 @@ def quality(
     bars = {"type": "data", "array": filled, "visible": True, "color": blue, "thickness": 1.5,
             "width": 4}  # fmt: skip
     traces = [
-        theme.points("markers", "repeats", at_each, every, marker={"color": "#b9c9d8", "size": 5}),
+        theme.points("markers", "repeats", at_each, every, marker={"color": "#8fa8bf", "size": 5}),
         theme.points(
             "lines+markers", "mean", sizes, means, hover, error_y=bars,
             line={"color": blue, "width": 2}, marker={"color": blue, "size": 8},
@@ -98,9 +100,9 @@ def quality(
         traces.append(theme.points("markers", text, sizes[[at]], means[[at]], marker=ring))
     across = {"title": "number of components", "range": theme.span([sizes], 0.05),
               "tickvals": sizes, "ticktext": _tick_labels(sizes)}  # fmt: skip
-    up = theme.number_axis(theme.label(measure), [every, means - filled, means + filled], 0.08)
+    up = theme.number_axis(label(measure), [every, means - filled, means + filled], 0.08)
     layout = {
-        **theme.line_chart(across, up, width=640, left=84, right=330),
+        **theme.line_chart(across, up, width=600, right=theme.legend_width([m[2] for m in marks])),
         "shapes": [] if chosen is None else [theme.rule(y=means[best] - sign * errors[best])],
     }
     told = f"{'Higher' if higher_is_better else 'Lower'} is better"

@@ -11,9 +11,8 @@ import numpy as np
 
 from discan.plot.drawing import draw
 from discan.plot.lettering import clean
-from discan.plot.scene import (
-    Box, Columns, Curve, Disc, Frame, Layer, Line, Pen, Ramp, Scene, Shape, Text,
-)  # fmt: skip
+from discan.plot.scene import Box, Columns, Curve, Disc, Frame, Layer, Line, Pen, Ramp, Shape, Text
+from discan.plot.scene import Scene as Drawn
 from discan.plot.theme import FONT
 from discan.typing import Array
 
@@ -58,7 +57,7 @@ def inline(figure: Any, plot_only: bool = False, identity: str = "") -> str:
     return scene_svg(draw(figure, plot_only), identity)
 
 
-def scene_svg(scene: Scene, identity: str = "") -> str:
+def scene_svg(scene: Drawn, identity: str = "") -> str:
     """Write a scene as an SVG element for a page, with what its script reads."""
     return element(
         "svg", _Writer(identity, page=True).shapes(scene.shapes), width=scene.width,
@@ -112,7 +111,7 @@ class _Writer:
         return window + element("g", inner, clip_path=f"url(#{name})")
 
     def ramp(self, ramp: Ramp) -> str:
-        """Write a rectangle filled by a gradient, or by steps where identifiers are not allowed."""
+        """Write a rectangle filled by a gradient."""
         self.count += 1
         name = f"{self.identity or 'scale'}{self.count}"
         stops = "".join(
@@ -209,7 +208,7 @@ def _tip(text: str) -> str | None:
     return element("title", _escape(text)) if text else None
 
 
-def _view_box(scene: Scene) -> str:
+def _view_box(scene: Drawn) -> str:
     return f"0 0 {_number(scene.width)} {_number(scene.height)}"
 
 

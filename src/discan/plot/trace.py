@@ -12,12 +12,15 @@ from discan.errors import InputError
 from discan.fitting.trace import Trace
 from discan.plot import theme
 from discan.plot.inputs import fit_of, is_estimator, labels, numbers
-from discan.plot.theme import label
+from discan.plot.lettering import label
+from discan.plot.palette import GREY, colours
 from discan.typing import Array
 from discan.validation import one_of, whole
 
 __all__ = ["trace"]
 
+START = 0.1  # part of the cycles that may lie below the figure
+STEEP = 2.5  # times as much as all later ones: what the first cycles must rise for that
 
 def trace(
     source: Any,
@@ -36,7 +39,8 @@ def trace(
         A list is drawn as one line per member.
     against : {"cycle", "seconds"}
     skip : int
-        Number of first cycles to leave out: a steep beginning hides later changes.
+        Number of first cycles to leave out. If the first tenth of the cycles rises much more than
+        all later ones, it reaches below the figure, which says so.
     names : labels, optional
         One name per line.
     title, subtitle : str, optional
@@ -64,7 +68,7 @@ def trace(
 
     several = len(lines) > 1
     traces: list[dict[str, Any]] = []
-    for key, colour, (x, y, drawn) in zip(keys, theme.colours(len(lines)), lines, strict=True):
+    for key, colour, (x, y, drawn) in zip(keys, colours(len(lines)), lines, strict=True):
         told = [f"{against} {a:,.4g}: {b:,.6g}" for a, b in zip(x, y, strict=True)]
         pen = {"color": colour, "width": 2}
         traces.append(theme.points("lines", key, x, y, told, line=pen))
@@ -73,10 +77,12 @@ def trace(
             dots = theme.points("markers", f"{key}: draws", x[drawn], y[drawn], marker=dot)
             traces.append({**dots, "showlegend": False})
     across = theme.number_axis(against, [x for x, _, _ in lines], 0.02, 8)
-    up = theme.number_axis("objective, nats", [y for _, y, _ in lines], 0.06)
+    late = [_late(y) for _, y, _ in lines]
+    low, high = theme.span([y[n:] for n, (_, y, _) in zip(late, lines, strict=True)], 0.06)
+    up = {"title": "objective, nats", "range": [low, high], **theme.number_ticks(low, high)}
     right = theme.legend_width(keys) if several else 24
     layout = {
-        **theme.line_chart(across, up, width=760, left=90, right=right),
+        **theme.line_chart(across, up, width=760, right=right),
         "showlegend": several,
         **_first_draw(lines[0], several),
     }
@@ -84,6 +90,10 @@ def trace(
     notes = [f"{n_cycles:,} cycles"]
     if skip:
         notes.append(f"the first {skip:,} left out")
+    below = [int((y < low).sum()) for _, y, _ in lines]
+    if any(below):
+        cycles = f"first {max(below):,} cycles" if max(below) > 1 else "first cycle"
+        notes.append(f"the {cycles}, from {min(y[0] for _, y, _ in lines):,.0f}, not shown")
     if any(drawn.any() for _, _, drawn in lines):
         notes.append("dots are cycles whose draws are averaged")
     return theme.figure(
@@ -91,6 +101,15 @@ def trace(
         description=f"Line of the objective against {against}: from {lines[0][1][0]:.6g} to "
         f"{lines[0][1][-1]:.6g} over {n_cycles:,} cycles.",
     )  # fmt: skip
+
+
+def _late(y: Array) -> int:
+    """Return how many first cycles may lie below the figure: none unless they rise steeply."""
+    n = int(np.ceil(START * len(y)))
+    later = y[n:]
+    if len(later) < 2 or np.ptp(y) <= STEEP * np.ptp(later):
+        return 0
+    return n
 
 
 def _several(source: Any) -> list[Any]:
@@ -140,6 +159,6 @@ def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, An
     at = float(x[np.argmax(drawn)])
     told = theme.note(
         "draws begin", at, 0.02, xref="x", xanchor="left", yanchor="bottom", xshift=5,
-        font={"size": 12, "color": theme.GREY},
+        font={"size": 12, "color": GREY},
     )  # fmt: skip
     return {"shapes": [theme.rule(x=at)], "annotations": [told]}
