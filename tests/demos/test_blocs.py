@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discan import InputError, demos
-from discan.plot.theme import BRIGHT
+from discan.plot.palette import BRIGHT
 from discan.readers.datasets import Dataset, load_senate2005
 
 

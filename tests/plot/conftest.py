@@ -6,6 +6,9 @@ import pytest
 
 import discan
 from discan import InputError, plot
+from discan.plot.drawing import draw
+from discan.plot.lettering import plain_width
+from discan.plot.scene import Layer, Text
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +80,11 @@ def figures(texts, votes, shares, names, words, fruit):
         "trace": plot.trace(votes),
         "quality": plot.quality({2: [1.0, 1.1], 3: [2.0, 2.1], 4: [2.02, 2.11]}),
         "map": plot.component_map(fruit, words=words, sizes=[1, 2, 1]),
+        "sizes": plot.sizes(texts),
+        "words": plot.top_words(texts, n_words=2),
+        "answers": plot.top_words(votes, n_words=2),
+        "labels": plot.by_label(shares, ["a", "b", "a", "b"]),
+        "time": plot.over_time(shares, [2001, 2001, 2002, 2002]),
     }
 
 
@@ -90,3 +98,43 @@ def refused():
         assert "\n" not in str(caught.value)
 
     return check
+
+
+@pytest.fixture(scope="session")
+def overlapping():
+    """Return the pairs of texts of a figure that cover each other, and texts beyond its edges."""
+
+    def find(figure):
+        scene = draw(figure)
+        boxes = list(text_boxes(scene.shapes))
+        found = [
+            (a[0], b[0])
+            for n, a in enumerate(boxes)
+            for b in boxes[n + 1 :]
+            if all(min(a[1][i + 2], b[1][i + 2]) - max(a[1][i], b[1][i]) > 0.5 for i in (0, 1))
+        ]
+        edges = (-0.5, -0.5, scene.width + 0.5, scene.height + 0.5)
+        return found + [
+            (text, "the edge")
+            for text, box in boxes
+            if min(box[:2]) < edges[0] or box[2] > edges[2] or box[3] > edges[3]
+        ]
+
+    return find
+
+
+def text_boxes(shapes):
+    """Texts of a scene, each with left, top, right and foot."""
+    for shape in shapes:
+        if isinstance(shape, Layer):
+            yield from text_boxes(shape.shapes)
+        elif isinstance(shape, Text):
+            wide = plain_width(shape.text, shape.size, shape.weight == "bold")
+            back = {"start": 0, "middle": 0.5, "end": 1}[shape.anchor] * wide
+            above, below = 0.74 * shape.size, 0.2 * shape.size
+            if shape.turn == -90:
+                box = (shape.x - above, shape.y + back - wide, shape.x + below, shape.y + back)
+            else:
+                assert shape.turn == 0
+                box = (shape.x - back, shape.y - above, shape.x - back + wide, shape.y + below)
+            yield shape.text, box

@@ -24,7 +24,9 @@ def test_distances_and_scaling(fruit):
 
 
 def test_component_map(words, fruit):
-    figure = plot.component_map(fruit, words=words, sizes=[1, 4, 0], components=["x", "y", "z"])
+    figure = plot.component_map(
+        fruit, words=words, sizes=[1, 4, 0], component_names=["x", "y", "z"]
+    )
     circles = figure.data[0]
     assert circles.marker.size[1] == pytest.approx(2 * circles.marker.size[0])  # area by share
     assert circles.marker.size[2] > 0  # an empty one can still be seen
@@ -42,3 +44,16 @@ def test_component_map(words, fruit):
 
 def test_bad_input_is_refused(refused, fruit):
     refused(lambda: plot.component_map(fruit, distance="euclid"), "distance='euclid'")
+
+
+def test_30_labels_do_not_overlap(overlapping):
+    rng = np.random.default_rng(1)
+    components = 0.3 * rng.dirichlet([0.05] * 300) + 0.7 * rng.dirichlet([0.05] * 300, 30)
+    names = [f"word{j}" for j in range(300)]
+    figure = plot.component_map(components, words=names, sizes=rng.uniform(0.2, 3, 30))
+    assert len(figure.layout.annotations) == 31  # all of them, and the subtitle
+    assert overlapping(figure) == []
+    alike = 0.9 * rng.dirichlet([0.05] * 300) + 0.1 * rng.dirichlet([0.05] * 300, 30)
+    assert overlapping(plot.component_map(alike, words=names)) == []
+    many = plot.component_map(rng.dirichlet([0.05] * 300, 150), sizes=range(1, 151))
+    assert "smallest have no label" in many.layout.annotations[0].text

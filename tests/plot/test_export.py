@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures are written to files as HTML, SVG and PNG."""
 
+import logging
 import re
 import struct
 import subprocess
@@ -23,15 +24,36 @@ def test_save(tmp_path, shares, names):
     path = plot.save(figure, tmp_path / "figure.svg")
     assert path.read_text("utf-8") == plot.to_svg(figure)
     page = plot.save(figure, tmp_path / "figure.HTML").read_text("utf-8")
-    assert "<title>Membership of each document</title>" in page
+    assert "<title>Components of each document</title>" in page
     assert 'aria-label="Stacked bars' in page
-    assert not re.search(r"<script[^>]+src=", page)  # nothing is fetched
     assert [entry.name for entry in sorted(tmp_path.iterdir())] == ["figure.HTML", "figure.svg"]
-    with pytest.raises(InputError, match=r"must end in \.html, \.svg, \.png"):
-        plot.save(figure, tmp_path / "figure.pdf")
+    with pytest.raises(InputError, match=r"must end in \.html, \.svg, \.pdf, \.png"):
+        plot.save(figure, tmp_path / "figure.jpg")
     (tmp_path / "folder.svg").mkdir()
     with pytest.raises(StorageError):
         plot.save(figure, tmp_path / "folder.svg")
+
+
+def test_pdf(tmp_path, shares, monkeypatch, caplog):
+    """Letters that Helvetica lacks need a browser, or become question marks, which is said."""
+    monkeypatch.setattr(export, "browser", lambda: None)
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)
+    latin = plot.membership(shares, ["Zoë", "Ann", "Bob", "Cy"])
+    assert plot.save(latin, tmp_path / "latin.pdf").read_bytes().startswith(b"%PDF-1.4")
+    assert not caplog.records
+    plot.save(plot.membership(shares, ["Анна", "Ann", "Bob", "Cy"]), tmp_path / "other.pdf")
+    assert "3 letters (А а н) are not in the font" in caplog.text
+
+
+@needs_browser
+def test_pdf_by_a_browser(tmp_path, shares):
+    figure = plot.membership(shares, ["Анна", "Ann", "Bob", "Cy"])
+    data = plot.save(figure, tmp_path / "figure.pdf").read_bytes()
+    assert b"/FontFile2" in data  # its fonts are inside
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
+    size = float(box[1]) / 0.75, float(box[2]) / 0.75
+    assert size == pytest.approx((figure.layout.width, figure.layout.height), abs=2)
+    assert data.count(b"/Type /Page\n") == 1
 
 
 def test_png_without_a_browser(tmp_path, monkeypatch, shares):
@@ -137,10 +159,13 @@ def test_every_kind_in_a_browser(figures, tmp_path):
         "structure": (r'class="js-fill"', 3), "heatmap of text": (r"<image", 1),
         "heatmap of votes": (r"<image", 1), "trace": (r'<path class="point', 4),
         "quality": (r'class="yerror"', 3), "map": (r'<path class="point', 3),
+        "sizes": (r'<g class="point"', 2), "words": (r'<g class="point"', 4),
+        "answers": (r'<g class="point"', 4), "labels": (r'<g class="point"', 6),
+        "time": (r'class="js-line"', 3),
     }  # fmt: skip
     for kind, (mark, n) in marks.items():
         assert len(re.findall(mark, sections[kind])) >= n, kind
-        assert drawn[kind].layout.title.text in sections[kind]
+        assert drawn[kind].layout.title.text.split("<br>")[0] in sections[kind]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import discan
 from discan import plot
 from discan.plot.heatmap import distinctive_groups
 from discan.plot.inputs import components_of
+from discan.plot.palette import DIVERGING, SHADES
 
 HALVES = [0, 0, 0, 1, 1, 1]  # groups of six words
 
@@ -15,24 +16,53 @@ HALVES = [0, 0, 0, 1, 1, 1]  # groups of six words
 def test_heatmap_of_text(words, fruit):
     figure = plot.heatmap(fruit[:2], words=words, sizes=[3, 1], n_words=2)
     assert list(figure.layout.yaxis.ticktext) == ["apple", "pear", "boat", "ship"]
+    assert list(figure.layout.xaxis.ticktext) == ["component 1", "component 2"]
     np.testing.assert_allclose(figure.data[0].z, [[1, 0], [1, 0], [0, 1], [0, 1]])
     shared = plot.heatmap([[0.5, 0.5], [1.0, 0.0]], words=["a", "b"], sizes=[1, 1], n_words=1)
-    np.testing.assert_allclose(shared.data[0].z, [[1 / 3, 2 / 3]])
+    assert list(shared.layout.yaxis.ticktext) == ["b", "a"]  # what sets them apart
+    np.testing.assert_allclose(shared.data[0].z, [[1, 0], [1 / 3, 2 / 3]])
+
+
+def test_many_components_make_no_tower():
+    rng = np.random.default_rng(0)
+    figure = plot.heatmap(rng.dirichlet([0.02] * 500, 30))
+    assert len(figure.data[0].z) <= 60
+    assert figure.layout.height < 1200
+    assert figure.layout.width < 1400
+    few = plot.heatmap(rng.dirichlet([0.02] * 500, 4))
+    assert len(few.data[0].z) == 20
+
+
+def test_yea_and_nay_have_a_diverging_scale(votes):
+    figure = plot.heatmap(votes, group=[0, 2])
+    assert list(figure.layout.yaxis.ticktext) == ["vote 0", "vote 2"]
+    cells = figure.data[0]
+    assert list(cells.colorbar.ticktext) == ["all nay", "equal", "all yea"]
+    assert [colour for _, colour in cells.colorscale] == [colour for _, colour in DIVERGING]
+    flipped = plot.heatmap(
+        [[0.9, 0.1], [0.2, 0.8]], words=["rc1=0.0", "rc1=1.0"], groups=["rc1", "rc1"]
+    )
+    assert list(flipped.layout.yaxis.ticktext) == ["rc1"]
+    np.testing.assert_allclose(flipped.data[0].z, [[0.1, 0.8]])  # agreement is blue
+    assert list(flipped.data[0].colorbar.ticktext) == ["all 0.0", "equal", "all 1.0"]
+    several = plot.heatmap(votes, group=[0, 3])
+    assert [colour for _, colour in several.data[0].colorscale] == [c for _, c in SHADES]
 
 
 def test_heatmap_of_groups(votes):
     figure = plot.heatmap(votes)
     names = list(figure.layout.yaxis.ticktext)
-    # of two answers the first, of three all
+    # of two answers that which agrees, of three all
     assert sorted(names) == [
         "question: a", "question: b", "question: c", "vote 0: yea", "vote 1: yea", "vote 2: yea",
     ]  # fmt: skip
     assert set(names[:2]) == {"vote 0: yea", "vote 2: yea"}  # where the camps differ most
     row = names.index("vote 2: yea")
-    np.testing.assert_allclose(figure.data[0].z[row], votes.components_[:, 4])
+    by_size = np.argsort(-votes.component_counts_.sum(axis=0))
+    np.testing.assert_allclose(figure.data[0].z[row], votes.components_[by_size, 4])
     assert len(plot.heatmap(votes, n_groups=1).data[0].z) == 1
     chosen = plot.heatmap(votes, group=["vote 1", 0])
-    assert list(chosen.layout.yaxis.ticktext) == ["vote 1: yea", "vote 0: yea"]
+    assert list(chosen.layout.yaxis.ticktext) == ["vote 1", "vote 0"]  # the scale says yea and nay
     two = plot.heatmap(votes, group="question", n_words=2).layout.yaxis.ticktext
     assert len(two) == 2
     assert all(name.startswith("question: ") for name in two)
@@ -65,7 +95,7 @@ def test_distinctive_groups():
         (lambda fruit: plot.heatmap(fruit, sizes=[1]), "sizes must be 3 numbers"),
         (lambda fruit: plot.heatmap(fruit, sizes=[0, 0, 0]), "sizes are all zero"),
         (lambda fruit: plot.heatmap(fruit, n_words=0), "n_words=0"),
-        (lambda fruit: plot.heatmap(fruit, 9, groups=HALVES), "component 0 is all zero"),
+        (lambda fruit: plot.heatmap(fruit, 9, groups=HALVES), "component 1 is all zero"),
         (lambda fruit: plot.heatmap(fruit[2:], 9, groups=HALVES), "group=9 is not known"),
         (lambda fruit: plot.heatmap(fruit[2:], [], groups=HALVES), "empty list"),
     ],

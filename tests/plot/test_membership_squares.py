@@ -23,7 +23,7 @@ def test_squares(shares):
 
 
 def test_squares_go_on_below():
-    figure = plot.membership_squares(np.ones((100, 2)), rows=["a"] * 95 + ["b"] * 5)
+    figure = plot.membership_squares(np.ones((100, 2)), labels=["a"] * 95 + ["b"] * 5)
     assert [np.shape(trace.z) for trace in figure.data] == [(2, 80), (2, 15), (2, 5)]
     assert [note.text for note in figure.layout.annotations[1:]] == ["a", "b"]
     assert figure.layout.xaxis2.ticktext[0] == "document 80"
@@ -32,8 +32,8 @@ def test_squares_go_on_below():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda shares: plot.membership_squares(np.ones((1001, 2))), "use plot.structure"),
-        (lambda shares: plot.membership_squares(shares, rows=["a"]), "rows must be 4 labels"),
+        (lambda shares: plot.membership_squares(np.ones((1001, 2))), "draw the figure structure"),
+        (lambda shares: plot.membership_squares(shares, labels=["a"]), "labels must be 4 labels"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused(call, message, refused, shares):

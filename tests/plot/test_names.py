@@ -5,7 +5,10 @@ from pathlib import Path
 
 from discan import plot
 
-SHARED = {"__init__", "export", "inputs", "svg", "theme"}
+SHARED = {
+    "__init__", "drawing", "export", "inputs", "lettering", "marks", "ordering", "page", "palette",
+    "panels", "pdf", "periods", "placing", "scene", "svg", "theme",
+}  # fmt: skip
 OTHERS = {"colours", "save", "to_svg"}  # public functions that make no figure
 
 

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from discan import InputError, plot
+from discan.plot.palette import PALETTE
 from discan.plot.svg import inline
-from discan.plot.theme import PALETTE
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -16,7 +16,8 @@ def test_svg_of_every_kind(figures):
     marks = {
         "membership": ("rect", 11 + 3), "squares": ("rect", 12), "structure": ("path", 3),
         "heatmap of text": ("rect", 8), "heatmap of votes": ("rect", 12), "trace": ("circle", 4),
-        "quality": ("circle", 6 + 3 + 2), "map": ("circle", 3),
+        "quality": ("circle", 6 + 3 + 2), "map": ("circle", 3), "sizes": ("rect", 2),
+        "words": ("rect", 4), "answers": ("rect", 4), "labels": ("rect", 6), "time": ("circle", 6),
     }  # fmt: skip
     for kind, figure in figures.items():
         text = plot.to_svg(figure)
@@ -24,7 +25,7 @@ def test_svg_of_every_kind(figures):
         root = ElementTree.fromstring(text)
         assert root.get("role") == "img"
         assert float(root.get("width")) == figure.layout.width
-        assert root.findtext(f"{SVG}title") == figure.layout.title.text
+        assert root.findtext(f"{SVG}title") == figure.layout.title.text.replace("<br>", " ")
         assert len(root.findtext(f"{SVG}desc")) > 30
         element, n = marks[kind]
         drawn = sum(len(group.findall(f".//{SVG}{element}")) for group in root.findall(f"{SVG}g"))
@@ -44,7 +45,8 @@ def test_words_of_ones_own(texts, votes, shares, fruit):
         plot.membership(shares, **words), plot.membership_squares(shares, **words),
         plot.structure(shares, **words), plot.heatmap(texts, **words), plot.heatmap(votes, **words),
         plot.component_map(fruit, **words), plot.trace(votes, **words),
-        plot.quality({2: 1.0}, **words),
+        plot.quality({2: 1.0}, **words), plot.sizes(texts, **words), plot.top_words(texts, **words),
+        plot.by_label(shares, list("abab"), **words), plot.over_time(shares, [1, 2, 3, 4], **words),
     ]  # fmt: skip
     for figure in made:
         text = plot.to_svg(figure)
@@ -57,13 +59,13 @@ def test_svg_places():
     root = ElementTree.fromstring(plot.to_svg(figure))
     below, above = (group.find(f"{SVG}rect") for group in root.findall(f".//{SVG}g[@class='bar']"))
     tall = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
-    assert float(below.get("height")) == pytest.approx(tall / 4, abs=0.01)
-    assert float(above.get("height")) == pytest.approx(3 * tall / 4, abs=0.01)
+    assert float(above.get("height")) == pytest.approx(tall / 4, abs=0.01)
+    assert float(below.get("height")) == pytest.approx(3 * tall / 4, abs=0.01)
     top = float(above.get("y"))
     assert top == pytest.approx(figure.layout.margin.t, abs=0.01)
-    assert float(below.get("y")) == pytest.approx(top + 3 * tall / 4, abs=0.01)
-    assert below.get("fill") == PALETTE[0]
-    assert below.findtext(f"{SVG}title") == "only\ncomponent 0: 25.0%"
+    assert float(below.get("y")) == pytest.approx(top + tall / 4, abs=0.01)
+    assert above.get("fill") == PALETTE[0]  # the first component is on top, as in the legend
+    assert above.findtext(f"{SVG}title") == "only\ncomponent 1: 25.0 %"
 
 
 def test_svg_follows_changes(shares):
@@ -97,7 +99,7 @@ def test_svg_refuses_what_it_cannot_draw(shares):
         plot.trace([1.0, 2.0]).add_shape({"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1}),
     ]
     for figure in refused:
-        with pytest.raises(InputError, match=r"save it as \.html"):
+        with pytest.raises(InputError, match="write_html"):
             plot.to_svg(figure)
     with pytest.raises(InputError, match="Plotly figure"):
         plot.to_svg("a figure")
@@ -138,7 +140,7 @@ def test_letters_on_markers_and_colours_of_ticks():
     assert texts["B"].get("fill") == "#222"
     assert texts["B"].get("pointer-events") == "none"  # the pointer finds the marker
     dots["textposition"] = "top center"
-    with pytest.raises(InputError, match="not on the markers"):
+    with pytest.raises(InputError, match="text above or below"):
         inline(figure)
     red["ticktext"] = ['<span style="color:url(x)">a</span>']
     dots["textposition"] = "middle center"

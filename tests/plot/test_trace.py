@@ -35,3 +35,18 @@ def test_trace(votes, texts):
 )  # fmt: skip
 def test_bad_input_is_refused(call, message, refused):
     refused(call, message)
+
+
+def test_the_first_cycles_do_not_rule(overlapping):
+    steep = -1e6 / np.arange(1, 101) ** 2 - 5e5
+    figure = plot.trace(steep)
+    low, high = figure.layout.yaxis.range
+    assert low > steep[9]
+    assert high > steep[-1]
+    assert "the first 10 cycles, from -1,500,000, not shown" in figure.layout.annotations[0].text
+    assert len(figure.data[0].y) == 100  # they are there, below the plot
+    assert overlapping(figure) == []  # the title of the axis, and its labels
+    level = plot.trace(np.linspace(-2e9, -1e9, 50))
+    assert level.layout.yaxis.range[0] < -2e9
+    assert "not shown" not in level.layout.annotations[0].text
+    assert overlapping(level) == []

@@ -18,8 +18,9 @@ from discan.cli.errors import one_line, shell_setting, terminated
 from discan.cli.fit import fit, resume
 from discan.cli.names import name
 from discan.cli.options import with_groups
+from discan.cli.plot import plot
 from discan.cli.printing import set_up_remarks
-from discan.cli.show import info, plot, show
+from discan.cli.show import info, show
 
 __all__ = ["app", "main"]
 

@@ -1,50 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands that look at a model: show, plot and info."""
+"""The commands that look at a model: show and info."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
-from discan.cli.labels import read_labels
-from discan.cli.options import DATASET, Listing, ModelFile, Printing, Quiet, TextReading, one_of
+from discan.cli.options import DATASET, Listing, ModelFile, Printing, TextReading
 from discan.cli.options import printing as printed
-from discan.cli.printing import check_writable, emit, emit_record, listing, terminal_width, to_json
+from discan.cli.printing import emit, emit_record, listing, terminal_width, to_json
 from discan.cli.reading import find_data, load_model, read_found
-from discan.errors import InputError
 
-__all__ = ["FIGURES", "Figure", "info", "plot", "show"]
+__all__ = ["info", "show"]
 
 log = logging.getLogger("discan")
 
-
-class Figure(NamedTuple):
-    """A kind of figure: a function of `discan.plot`, its settings, and the argument for labels."""
-
-    summary: str
-    function: str
-    settings: Mapping[str, Any] = {}
-    labels: str | None = None
-
-
-FIGURES = {
-    "membership": Figure("one bar per document", "membership", {"order": "similar"}),
-    "structure": Figure("thousands of documents, group by group", "structure", labels="groups"),
-    "squares": Figure(
-        "documents as shaded squares, in rows", "membership_squares", {"order": "similar"}, "rows"
-    ),
-    "heatmap": Figure("words or answers by component", "heatmap"),
-    "map": Figure("which components are alike", "component_map"),
-    "trace": Figure("the objective during the fit", "trace"),
-}
 APART = "sets it apart"  # the list of telling answers
-KINDS = {name: figure.summary for name, figure in FIGURES.items()}
 
 
 def show(
@@ -74,49 +51,6 @@ def show(
         emit(style.style, columns, (row for component in found for row in _rows(component)))
     else:
         sys.stdout.write("\n".join(_paragraph(component, fit, sd) for component in found))
-
-
-def plot(
-    model: ModelFile,
-    kind: Annotated[str, typer.Argument(**one_of(lambda: KINDS))],
-    *,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Figure to write: .html (interactive), .svg or .png."),
-    ],
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Column that describes the documents, e.g. party, or text file with one label per "
-            "document and line: the groups of structure, or the rows of squares."
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the figure.")] = None,
-    quiet: Quiet = False,
-) -> None:
-    """Draw a model: its documents, its components, or its fit.
-
-    A .png needs Chrome, Chromium or the package cairosvg; .svg and .html need nothing.
-
-    [b]Example:[/b] discan plot model/ map -o map.svg
-    """
-    from discan import plot as figures
-    from discan.estimators import load
-    from discan.plot.export import check_ending
-
-    check_ending(output)
-    check_writable(output)
-    figure = FIGURES[kind]
-    settings = dict(figure.settings)
-    if title is not None:
-        settings["title"] = title
-    if labels is not None:
-        if figure.labels is None:
-            takers = " and ".join(name for name, other in FIGURES.items() if other.labels)
-            raise InputError(f"--labels applies only to {takers}, not to {kind}")
-        settings[figure.labels] = read_labels(labels, load_model(model).fit)
-    figures.save(getattr(figures, figure.function)(load(model), **settings), output)
-    log.info("figure written to %s", output)
 
 
 def info(

@@ -25,7 +25,7 @@ MARGIN = 120  # pixels for labels around them, at first
 LARGEST = 130  # pixels: diameter of a component that has all the tokens
 SMALLEST = 9
 WITH_WORDS = 40  # components whose labels have words; of the others, the pointer shows them
-NAMED = 120  # components that have a label at all
+NAMED = 80  # components that all have a label; of more, the largest have
 SIZE, LEADING = 12, 15.6
 
 
@@ -174,10 +174,11 @@ def _marks(
     with_words = n_words > 0 and not components.grouped and components.named
     with_words = with_words and len(names) <= WITH_WORDS
     rank = np.argsort(np.argsort(-components.sizes, kind="stable"))
+    n_named = len(names) if len(names) <= NAMED else NAMED // 2
     marks = []
     for k, (name, words) in enumerate(zip(names, telling, strict=True)):
         listed = ", ".join(label(word, 18) for word in words[:n_words])
-        marks.append("" if rank[k] >= NAMED else f"{name}<br>{listed}" if with_words else name)
+        marks.append("" if rank[k] >= n_named else f"{name}<br>{listed}" if with_words else name)
     return marks
 
 
@@ -190,28 +191,33 @@ def _placed(
     -------
     (K, 2) middles in pixels, the place of each label, and the frame of all
     """
+    named = [k for k, mark in enumerate(marks) if mark]
     sizes = [
-        (widest(mark.split("<br>"), SIZE) + 4, LEADING * (1 + mark.count("<br>"))) for mark in marks
+        (widest(marks[k].split("<br>"), SIZE) + 4, LEADING * (1 + marks[k].count("<br>")))
+        for k in named
     ]
-    for grown in (1.0, 1.15, 1.3, 1.5, 1.75, 2.0):
+    for grown, furthest in ((1.0, 50), (1.2, 50), (1.4, 66), (1.6, 84), (1.8, 156), (2.0, 490)):
         pixels = unit * SIDE / 2 * grown
         more = np.array([across.max() / 2 + MARGIN * grown, 40 * grown])
         half = np.abs(pixels).max(axis=0) + more
         bounds = (-half[0], -half[1], half[0], half[1])
-        places = around(pixels, across, sizes, bounds)
-        if all(place is not None or not mark for place, mark in zip(places, marks, strict=True)):
+        found = around(pixels[named], across[named], sizes, bounds, furthest)
+        if None not in found:
             break
+    places: list[Place | None] = [None] * len(marks)
+    for k, place in zip(named, found, strict=True):
+        places[k] = place
     frames = [(x - d / 2, y - d / 2, x + d / 2, y + d / 2)
               for (x, y), d in zip(pixels, across, strict=True)]  # fmt: skip
     frames += [
-        (at.x - w / 2, at.y - h / 2, at.x + w / 2, at.y + h / 2)
-        for at, (w, h) in zip(places, sizes, strict=True)
+        (at.x - wide / 2, at.y - tall / 2, at.x + wide / 2, at.y + tall / 2)
+        for at, (wide, tall) in zip(found, sizes, strict=True)
         if at is not None
     ]
     left, low, right, high = np.array(frames).T
     middle = (left.min() + right.max()) / 2
-    wide = max(right.max() - left.min() + 16, 560.0)
-    tall = max(high.max() - low.min() + 16, 240.0)
+    wide = float(np.ceil(max(right.max() - left.min() + 16, 560.0)))
+    tall = float(np.ceil(max(high.max() - low.min() + 16, 240.0)))
     up = (low.min() + high.max()) / 2
     return pixels, places, (middle - wide / 2, up - tall / 2, middle + wide / 2, up + tall / 2)
 

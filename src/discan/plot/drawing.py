@@ -69,12 +69,14 @@ class _Drawing:
 
     def _narrow(self, margin: dict[str, Any]) -> None:
         """Take away the space of the title and the legend."""
+        meta = self.layout.get("meta")
+        known = meta if isinstance(meta, dict) else {}
         if self.title != [""]:
-            meta = self.layout.get("meta")
-            head = meta.get("head", TITLE_HEIGHT) if isinstance(meta, dict) else TITLE_HEIGHT
-            gone = min(head, margin["t"] - 8)
+            gone = min(known.get("head", TITLE_HEIGHT), margin["t"] - 8)
             margin["t"] -= gone
             self.height -= gone
+        margin["r"] -= known.get("spare", 0)
+        self.width -= known.get("spare", 0)
         if self.layout.get("showlegend"):
             self.width -= max(margin["r"] - PAGE_MARGIN, 0)
             margin["r"] = min(margin["r"], PAGE_MARGIN)

@@ -94,8 +94,8 @@ def _pdf(figure: Any) -> bytes:
         return _printed(found, to_svg(figure), scene.width, scene.height)
     if foreign:
         log.warning(
-            "%d letters (%s) are not in the font of the PDF and became question marks; with Chrome "
-            "or Chromium installed they are shown, as in .svg and .html",
+            "%d letters (%s) are not in the font of the PDF and were replaced; with Chrome or "
+            "Chromium installed they are shown, as in .svg and .html",
             len(foreign), " ".join(foreign[:5]),
         )  # fmt: skip
     return scene_pdf(scene)

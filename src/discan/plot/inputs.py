@@ -256,7 +256,7 @@ def documents_of(
     kept, others = _chosen(titles, asked, order)
     keys = titles if keys is None else keys
     result = Documents(
-        shares[:, kept], labels("names", names, n_documents, "documents", nouns.document),
+        shares[:, kept], labels("names", names, n_documents, "documents", nouns.document, 0),
         [titles[k] for k in kept], [keys[k] for k in kept], list(kept), nouns, metadata,
     )  # fmt: skip
     return _with_others(result, shares[:, others])
@@ -307,10 +307,12 @@ def components_of(
     )  # fmt: skip
 
 
-def labels(name: str, values: Any, size: int, kind: str, default: str = "") -> list[str]:
+def labels(
+    name: str, values: Any, size: int, kind: str, default: str = "", first: int = 1
+) -> list[str]:
     """Check that there is one label for each thing of a kind; None gives "<default> 1", ..."""
     if values is None and default:
-        return [f"{default} {n}" for n in range(1, size + 1)]
+        return [f"{default} {n}" for n in range(first, size + first)]
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str) else []
     if np.ndim(values) != 1 or len(values) != size:

@@ -21,8 +21,8 @@ class Grid:
         Number of charts.
     left, wide, tall : int
         Pixels of the labels to the left of a chart, and of the chart.
-    above, gap, below : int
-        Pixels of its heading, between two charts, and of labels below it.
+    above, gap, below, right : int
+        Pixels of its heading, between two charts, of labels below it, and to the right of the last.
     width : int
         Pixels that the figure should not exceed.
     """
@@ -34,6 +34,7 @@ class Grid:
     above: int = 26
     gap: int = 20
     below: int = 8
+    right: int = 0
     width: int = 1160
 
     @property
@@ -59,8 +60,8 @@ class Grid:
         """Return the size and the margins of the figure."""
         across, up = self._size
         return {
-            "width": across + 24, "height": up + TITLE_HEIGHT + 16,
-            "margin": {"l": 12, "r": 12, "t": TITLE_HEIGHT + 8, "b": 8},
+            "width": across + 24 + self.right, "height": up + TITLE_HEIGHT + 16,
+            "margin": {"l": 12, "r": 12 + self.right, "t": TITLE_HEIGHT + 8, "b": 8},
         }  # fmt: skip
 
     def axes_of(self, k: int) -> dict[str, str]:

@@ -27,7 +27,7 @@ SIMILAR = {"−": "–", "\ufffd": "?"}
 
 
 def scene_pdf(scene: Scene) -> bytes:
-    """Write a scene; letters that Helvetica does not have become question marks."""
+    """Write a scene; letters that Helvetica lacks lose their accents or become question marks."""
     page = _Page()
     wide, tall = scene.width * POINTS, scene.height * POINTS
     page.put(f"{_n(POINTS)} 0 0 -{_n(POINTS)} 0 {_n(tall)} cm")
@@ -50,7 +50,7 @@ def scene_pdf(scene: Scene) -> bytes:
 
 
 def foreign_letters(scene: Scene) -> str:
-    """Return the letters of a scene that Helvetica does not have, each once."""
+    """Return the letters of a scene that Helvetica lacks, each once."""
     letters = {letter for text in _texts(scene.shapes) for letter in text}
     return "".join(sorted(letter for letter in letters if _byte(letter) is None))
 
@@ -165,20 +165,22 @@ def _file(objects: list[bytes]) -> bytes:
 
 def _string(text: str) -> str:
     """Write a text in the encoding of the fonts."""
-    data = bytes(_byte(letter) or ord("?") for letter in text)
+    data = bytes(_byte(letter) or _base(letter) for letter in text)
     return "(" + "".join(f"\\{b:03o}" if b > 126 or b in b"()\\" else chr(b) for b in data) + ")"
 
 
 def _byte(letter: str) -> int | None:
-    """Return the number of a letter in Windows-1252; of its base if its accent is unknown."""
-    for form in (letter, SIMILAR.get(letter, ""), unicodedata.normalize("NFKD", letter)[:1]):
-        try:
-            found = form.encode("cp1252")
-        except UnicodeEncodeError:
-            continue
-        if len(found) == 1 and found[0] >= 32:
-            return found[0]
-    return None
+    """Return the number of a letter in Windows-1252; None if it has none."""
+    try:
+        (found,) = SIMILAR.get(letter, letter).encode("cp1252")
+    except UnicodeEncodeError:
+        return None
+    return int(found) if found >= 32 else None
+
+
+def _base(letter: str) -> int:
+    """Return the number of a letter without its accent, or of a question mark."""
+    return _byte(unicodedata.normalize("NFKD", letter)[0]) or ord("?")
 
 
 def _unicode(text: str) -> str:

@@ -14,8 +14,11 @@ __all__ = ["Place", "around", "spread"]
 
 Frame = tuple[float, float, float, float]  # left, low, right, high; y grows upwards
 
-ANGLES = np.deg2rad([-90, 90, 0, 180, -60, 60, -120, 120, -30, 30, -150, 150])
-STEPS = (0.0, 6.0, 14.0, 24.0, 36.0, 50.0, 66.0, 84.0, 104.0, 128.0, 156.0)
+ANGLES = np.deg2rad([-90, 90, 0, 180, -60, 60, -120, 120, -30, 30, -150, 150, -75, 75, -105, 105])
+WAYS = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
+TOWARDS = np.sign(WAYS) * np.minimum(1.0, 2.0 * np.abs(WAYS))  # on which side a label lies
+STEPS = (0, 6, 14, 24, 36, 50, 66, 84, 104, 128, 156, 190, 230, 280, 340, 410, 490)  # pixels
+ATTEMPTS = 10
 LEADER = 10.0  # pixels: a label further away gets a line
 
 
@@ -60,12 +63,13 @@ def spread(places: Array, widths: Array, low: float, high: float) -> Array:
 
 
 def around(
-    points: Array, across: Array, sizes: Sequence[tuple[float, float]], bounds: Frame
-) -> list[Place | None]:
+    points: Array, across: Array, sizes: Sequence[tuple[float, float]], bounds: Frame,
+    furthest: float = STEPS[-1],
+) -> list[Place | None]:  # fmt: skip
     """Place a label inside, beside or near each disc, larger discs first.
 
-    A label covers no disc, no other label and no line; a line covers no label. None means that
-    there is no such place within the bounds.
+    A label covers no disc, no other label and no line; a line covers no label, and crosses another
+    line only if it must. None means that there is no such place within the bounds.
 
     Parameters
     ----------
@@ -76,85 +80,103 @@ def around(
     sizes : (N,) pairs
         Width and height of each label.
     bounds : Frame
+    furthest : float
+        Largest distance of a label from its disc.
     """
-    discs = [(x - d / 2, y - d / 2, x + d / 2, y + d / 2)
-             for (x, y), d in zip(points, across, strict=True)]  # fmt: skip
-    taken: list[Frame] = []
-    lines: list[Frame] = []
-    result: list[Place | None] = [None] * len(across)
-    for k in np.argsort(-np.asarray(across), kind="stable"):
-        found = _inside(k, points, across, sizes[k], discs, taken, lines)
-        found = found or _beside(k, points, across, sizes[k], discs, taken, lines, bounds)
-        if found is not None:
-            result[k] = found
-            taken.append(_frame(found.x, found.y, sizes[k]))
-            if found.leader is not None:
-                lines.append(found.leader)
-    return result
+    order = [int(k) for k in np.argsort(-np.asarray(across), kind="stable")]
+    best: list[Place | None] = []
+    fewest = len(order) + 1
+    for _ in range(ATTEMPTS):
+        found = _in_turn(order, points, across, sizes, bounds, furthest)
+        without = [k for k in order if found[k] is None]
+        if len(without) < fewest:
+            best, fewest = found, len(without)
+        if not without:
+            break
+        order = [*without, *(k for k in order if found[k] is not None)]  # these choose first
+    return best
 
 
 # ---- details ----
 
 
+def _in_turn(
+    order: list[int], points: Array, across: Array, sizes: Sequence[tuple[float, float]],
+    bounds: Frame, furthest: float,
+) -> list[Place | None]:  # fmt: skip
+    """Let one label after the other take the best place that is left."""
+    radius = np.asarray(across)[:, None] / 2
+    discs = np.hstack([points - radius, points + radius])
+    taken: list[Frame] = []
+    lines: list[Frame] = []
+    result: list[Place | None] = [None] * len(points)
+    for k in order:
+        size = sizes[k]
+        near = (*map(float, points[k]), float(across[k]) / 2)
+        others = np.vstack([np.delete(discs, k, axis=0), np.reshape(taken, (-1, 4))])
+        found = _inside(near, size, others, lines)
+        everything = np.vstack([discs[k], others])
+        found = found or _beside(near, size, everything, taken, lines, bounds, furthest)
+        if found is not None:
+            result[k] = found
+            taken.append(_frame(found.x, found.y, size))
+            if found.leader is not None:
+                lines.append(found.leader)
+    return result
+
+
 def _inside(
-    k: int, points: Array, across: Array, size: tuple[float, float], discs: list[Frame],
-    taken: list[Frame], lines: list[Frame],
-) -> Place | None:  # fmt: skip
-    """Place a label in the middle of its disc, if it fits and no smaller disc lies there."""
-    x, y = map(float, points[k])
-    if np.hypot(*size) > across[k] - 4:
-        return None
+    near: tuple[float, float, float], size: tuple[float, float], others: Array, lines: list[Frame]
+) -> Place | None:
+    """Place a label in the middle of its disc, if it fits and nothing else lies there."""
+    x, y, radius = near
     frame = _frame(x, y, size)
-    smaller = [d for n, d in enumerate(discs) if n != k]
-    if any(_overlap(frame, other) for other in (*taken, *smaller)):
+    if np.hypot(*size) > 2 * radius - 4 or _covers(np.array([frame]), others)[0]:
         return None
     return None if any(_crosses(line, frame) for line in lines) else Place(x, y, inside=True)
 
 
 def _beside(
-    k: int, points: Array, across: Array, size: tuple[float, float], discs: list[Frame],
-    taken: list[Frame], lines: list[Frame], bounds: Frame,
+    near: tuple[float, float, float], size: tuple[float, float], others: Array,
+    taken: list[Frame], lines: list[Frame], bounds: Frame, furthest: float,
 ) -> Place | None:  # fmt: skip
     """Find the nearest free place around a disc."""
-    x, y = map(float, points[k])
-    radius = float(across[k]) / 2
-    wide, tall = size
+    x, y, radius = near
+    half = np.array(size) / 2
+    crossing = None  # the first place whose line crosses another
     for step in STEPS:
-        for angle in ANGLES:
-            c, s = float(np.cos(angle)), float(np.sin(angle))
-            far = radius + 3 + step
-            # the near edge of the label, not its middle, is this far away
-            middle = (x + far * c + _reach(c) * wide / 2, y + far * s + _reach(s) * tall / 2)
-            frame = _frame(*middle, size)
-            inside = (bounds[0] <= frame[0] and frame[2] <= bounds[2]
-                      and bounds[1] <= frame[1] and frame[3] <= bounds[3])  # fmt: skip
-            if not inside or any(_overlap(frame, other) for other in (*taken, *discs)):
+        if step > furthest:
+            break
+        # the near edge of the label, not its middle, is this far away
+        middles = np.array([x, y]) + (radius + 3 + step) * WAYS + TOWARDS * half
+        frames = np.hstack([middles - half, middles + half])
+        free = (frames[:, :2] >= bounds[:2]).all(axis=1) & (frames[:, 2:] <= bounds[2:]).all(axis=1)
+        for n in np.flatnonzero(free & ~_covers(frames, others)):
+            left, low, right, high = map(float, frames[n])
+            if any(_crosses(line, (left, low, right, high)) for line in lines):
                 continue
-            if any(_crosses(line, frame) for line in lines):
+            middle = float(middles[n, 0]), float(middles[n, 1])
+            if step < LEADER:
+                return Place(*middle)
+            end = min(max(x, left), right), min(max(y, low), high)
+            leader = (x + radius * float(WAYS[n, 0]), y + radius * float(WAYS[n, 1]), *end)
+            if any(_crosses(leader, other) for other in taken):
                 continue
-            leader = None
-            if step >= LEADER:
-                end = (min(max(x, frame[0]), frame[2]), min(max(y, frame[1]), frame[3]))
-                leader = (x + radius * c, y + radius * s, *end)
-                if any(_crosses(leader, other) for other in taken):
-                    continue
-                if any(_meet(leader, other) for other in lines):
-                    continue
-            return Place(*middle, leader=leader)
-    return None
-
-
-def _reach(part: float) -> float:
-    """Return -1, 0 or 1: on which side of a point a label lies in a direction."""
-    return float(np.sign(part)) * min(1.0, 2.0 * abs(part))
+            if not any(_meet(leader, other) for other in lines):
+                return Place(*middle, leader=leader)
+            crossing = crossing or Place(*middle, leader=leader)
+    return crossing
 
 
 def _frame(x: float, y: float, size: tuple[float, float]) -> Frame:
     return (x - size[0] / 2, y - size[1] / 2, x + size[0] / 2, y + size[1] / 2)
 
 
-def _overlap(a: Frame, b: Frame) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+def _covers(frames: Array, others: Array) -> Array:
+    """Tell which of the frames (n, 4) overlap any of the others (m, 4)."""
+    low = np.maximum(frames[:, None, :2], others[None, :, :2])
+    high = np.minimum(frames[:, None, 2:], others[None, :, 2:])
+    return np.asarray((low < high).all(axis=2).any(axis=1))
 
 
 def _crosses(line: Frame, frame: Frame) -> bool:

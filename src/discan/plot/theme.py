@@ -27,6 +27,7 @@ PERCENT: dict[str, Any] = {
 }  # fmt: skip
 """Arguments of `axis` for shares from 0 to 1."""
 SMALL = {"size": 12}
+NARROWEST = 540  # pixels of a figure
 EDGE = 12  # pixels between the left edge and the titles
 
 
@@ -57,10 +58,13 @@ def figure(
         from plotly.graph_objects import Figure
     except ImportError:
         raise InputError("figures need the package plotly", remedy="pip install plotly") from None
-    room = layout["width"] - 2 * EDGE
+    spare = max(NARROWEST - layout["width"], 0)  # for the titles, to the right of the plot
+    width = layout["width"] + spare
+    room = width - 2 * EDGE
     heading, told = _broken(title, 18, room), _broken(subtitle, 13, room)
     head = 23 * heading.count("<br>"), 17 * told.count("<br>")
     margin = {**layout["margin"], "t": layout["margin"]["t"] + sum(head)}
+    margin["r"] += spare
     height = layout["height"] + sum(head)
     below_title = note(
         told, 0, 1, name="subtitle", xanchor="left", yanchor="top", align="left",
@@ -73,7 +77,7 @@ def figure(
         "plot_bgcolor": "white",
         "font": {"family": FONT, "size": 13, "color": INK},
         "title": {
-            "text": heading, "x": EDGE / layout["width"], "xanchor": "left", "xref": "container",
+            "text": heading, "x": EDGE / width, "xanchor": "left", "xref": "container",
             "y": 1 - 14 / height, "yanchor": "top", "yref": "container",
             "font": {"size": 18, "color": INK},
         },
@@ -81,10 +85,13 @@ def figure(
         "hovermode": "closest",
         "showlegend": False,
         **layout,
+        "width": width,
         "height": height,
         "margin": margin,
         "annotations": [below_title, *layout.get("annotations", ())],
-        "meta": {"description": description, "head": TITLE_HEIGHT + sum(head), **facts},
+        "meta": {
+            "description": description, "head": TITLE_HEIGHT + sum(head), "spare": spare, **facts,
+        },
     }  # fmt: skip
     return Figure(data=list(traces), layout=whole_layout)
 
