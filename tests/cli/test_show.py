@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looking at models and data: show, plot and info."""
+"""Looking at models and data: show and info."""
 
 import csv
 import io
@@ -7,7 +7,6 @@ import json
 import re
 
 import numpy as np
-import pytest
 
 import discan
 
@@ -96,47 +95,6 @@ def test_hostile_names(run, tmp_path):
     for row in csv.DictReader(io.StringIO(run("show", tmp_path / "m.discan", "--csv")[0])):
         assert row["name"][0] not in "=@-+"
     assert "\x1b" not in run("show", tmp_path / "m.discan", "--json")[0]
-
-
-@pytest.mark.parametrize(
-    ("kind", "element"),
-    [("membership", "rect"), ("structure", "path"), ("squares", "rect"), ("heatmap", "rect"),
-     ("map", "circle"), ("trace", "path")],
-)  # fmt: skip
-def test_plot(run, place, tmp_path, kind, element):
-    file = tmp_path / "figure.svg"
-    out, err = run("plot", place / "model", kind, "-o", file, "--title", "Fruit")
-    assert out == ""
-    assert err == f"figure written to {file}\n"
-    assert f"<{element} " in file.read_text("utf-8")
-    assert ">Fruit</text>" in file.read_text("utf-8")
-
-
-def test_plot_with_labels(run, place, tmp_path):
-    labels, file = tmp_path / "labels.txt", tmp_path / "figure.html"
-    labels.write_text("fruit\nfruit\nboats\nboats\n" * 5)
-    run("plot", place / "model", "structure", "-o", file, "--labels", labels, "-q")
-    assert '"ticktext":["fruit","boats"]' in file.read_text("utf-8")
-
-
-def test_plot_fails_in_a_line(run, fails, place, tmp_path):
-    model, file = place / "model", tmp_path / "figure.svg"
-    assert "must end in" in fails("plot", model, "map", "-o", tmp_path / "figure.pdf")
-    (tmp_path / "short.txt").write_text("one\n")
-    short = fails("plot", model, "structure", "-o", file, "--labels", tmp_path / "short.txt")
-    assert "groups must be 20 labels" in short
-    assert "absent.txt" in fails(
-        "plot", model, "structure", "-o", file, "--labels", tmp_path / "absent.txt"
-    )
-    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe")
-    assert "UTF-8" in fails(
-        "plot", model, "squares", "-o", file, "--labels", tmp_path / "binary.txt"
-    )
-    assert "--labels applies only to structure and squares" in fails(
-        "plot", model, "trace", "-o", file, "--labels", tmp_path / "short.txt"
-    )
-    assert "'pie'; use one of membership" in run("plot", model, "pie", "-o", file, code=2)[1]
-    assert not file.exists()
 
 
 def test_info(run, place, tmp_path):

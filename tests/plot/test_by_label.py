@@ -9,7 +9,8 @@ from discan import plot
 def test_bars(shares):
     figure = plot.by_label(shares, ["a", "b", "a", "b"], order="name")
     assert len(figure.data) == 3
-    np.testing.assert_allclose(figure.data[0].x, [shares[[0, 2], 0].mean(), shares[[1, 3], 0].mean()])
+    means = shares[[0, 2], 0].mean(), shares[[1, 3], 0].mean()
+    np.testing.assert_allclose(figure.data[0].x, means)
     assert list(figure.layout.yaxis.ticktext) == ["a (2)", "b (2)"]
     spread = shares[[0, 2], 0].std(ddof=1) / np.sqrt(2)
     assert figure.data[0].hovertext[0].endswith(f"50.0 % ± {100 * spread:.1f} %")

@@ -59,7 +59,8 @@ def test_some_components(shares, texts):
     assert "2 of 3 components" in figure.layout.annotations[0].text
     every = plot.component_map(texts).data[0]
     last = plot.component_map(texts, components=2).data[0]
-    assert last.marker.color[0] == dict(zip(every.meta["component"], every.marker.color, strict=True))[1]
+    colours = dict(zip(every.meta["component"], every.marker.color, strict=True))
+    assert last.marker.color[0] == colours[1]
 
 
 def test_telling_words(words):

@@ -69,9 +69,7 @@ def test_colours_that_a_pdf_cannot_have(shares):
 def test_another_program_reads_it(tmp_path, shares):
     figure = plot.structure(shares, ["north", "south", "north", "south"])
     path = plot.save(figure, tmp_path / "figure.pdf")
-    done = subprocess.run(
-        ["pdftotext", path, "-"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     for word in ("Components of the documents", "north", "component 3", "100 %"):
         assert word in done.stdout

@@ -3,6 +3,7 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def test_79_labels_do_not_overlap(populations, overlapping):
     # populations of a region are neighbours
     region_of = dict(zip(names, regions, strict=True))
     runs = [region_of[name] for name in both.layout.xaxis.ticktext]
-    assert len(list(dict.fromkeys(runs))) == sum(a != b for a, b in zip(runs, runs[1:])) + 1
+    assert len(list(dict.fromkeys(runs))) == sum(a != b for a, b in pairwise(runs)) + 1
 
 
 def test_more_labels_go_on_below(overlapping):

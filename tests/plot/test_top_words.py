@@ -32,7 +32,7 @@ def test_labels_do_not_overlap(overlapping):
     assert figure.layout.width < 1300
     some = plot.top_words(rng.dirichlet([0.02] * 400, 30), components=[1, 7])
     assert len(some.data) == 4
-    long = [f"a rather long question number {j // 2} about the state of the world" for j in range(40)]
+    long = [f"a rather long question, number {j // 2}, about the world" for j in range(40)]
     names = [f"{q}={a}" for q, a in zip(long, ["yes, of course", "no"] * 20, strict=True)]
     asked = plot.top_words(rng.dirichlet([1] * 40, 5), words=names, groups=long)
     assert overlapping(asked) == []

@@ -21,7 +21,6 @@ __all__ = ["FIGURES", "Figure", "plot"]
 log = logging.getLogger("discan")
 
 PANEL = "What to draw"
-MOST_LABELS = 100  # different ones, in a column that is chosen by itself
 
 
 class Figure(NamedTuple):
@@ -93,7 +92,8 @@ def plot(
         typer.Option(
             help="Column of the documents' metadata (party, population, date), or text file with "
             "one label per document and line. Twice: regions, then populations (structure).",
-            metavar="COLUMN|FILE", rich_help_panel=PANEL,
+            metavar="COLUMN|FILE",
+            rich_help_panel=PANEL,
         ),
     ] = None,
     order: Annotated[
@@ -158,9 +158,7 @@ def plot(
 
 def parse_components(text: str, fit: Any) -> list[int | str]:
     """Read numbers, ranges and names of components: "1-5,8,weather"."""
-    from discan.plot.inputs import component_names
-
-    names = component_names(fit)
+    names = fit.component_names
     if text.strip() in names:
         return [text.strip()]
     result: list[int | str] = []
@@ -181,13 +179,13 @@ def parse_components(text: str, fit: Any) -> list[int | str]:
 
 def _found(figure: Figure, metadata: Mapping[str, Any], kind: str) -> str:
     """Find the one column that a figure can use; refuse to choose among several."""
-    from discan.plot.ordering import as_text
+    from discan.plot.ordering import is_label
     from discan.plot.periods import days
 
     def fits(column: Any) -> bool:
         if figure.needs == "dates":
             return column.dtype == object and days(column) is not None
-        return 2 <= len(set(as_text(column))) <= MOST_LABELS
+        return is_label(column)
 
     found = [name for name, column in metadata.items() if fits(column)]
     if len(found) == 1:

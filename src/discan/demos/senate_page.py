@@ -13,9 +13,9 @@ import numpy as np
 from discan.data.storage import write_whole
 from discan.demos.blocs import Blocs
 from discan.errors import StorageError
-from discan.plot.svg import inline
 from discan.plot.lettering import clean, label
 from discan.plot.palette import GREY
+from discan.plot.svg import inline
 from discan.plot.theme import axis, rule
 
 __all__ = ["page", "write_page"]

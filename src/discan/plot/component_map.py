@@ -42,7 +42,7 @@ def component_map(
     title: str | None = None,
     subtitle: str | None = None,
 ) -> Any:
-    """Draw one circle per component: similar ones near each other, area by share of all tokens.
+    """Draw one circle per component: similar ones near each other, area by share of all counts.
 
     Distances are between distributions over words, averaged over groups. Classical scaling puts
     the components on a plane; the subtitle says how much of the distances the plane keeps. No
@@ -90,7 +90,7 @@ def component_map(
         "line": {"width": 1, "color": "#ffffff"},
     }  # fmt: skip
     told = [
-        f"{name}: {percent(size)} of the tokens<br>" + "<br>".join(label(w, 70) for w in listed)
+        f"{name}: {percent(size)} of all counts<br>" + "<br>".join(label(w, 70) for w in listed)
         for name, size, listed in zip(shown, found.sizes, telling, strict=True)
     ]
     circles = theme.points(
@@ -119,7 +119,7 @@ def component_map(
         subtitle=subtitle
         or f"Near is alike ({distance.title()} distance, of which the plane keeps "
         f"{100 * kept:.0f} %); "
-        "area is the share of all tokens"
+        "area is the share of all counts"
         + (f"; the {unnamed} smallest have no label" if unnamed else ""),
         description=f"Map of {n_components} {nouns.components}: "
         + "; ".join(f"{n}, {percent(s)}" for n, s in zip(shown, found.sizes, strict=True)) + ".",

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,18 @@ from discan.data.corpus import Layout
 from discan.data.nouns import Nouns
 from discan.errors import InputError, shown
 from discan.fitting.result import Fit
+from discan.fitting.summary import fields_of
 from discan.plot.lettering import label, percent
 from discan.plot.palette import OTHERS, colours
 from discan.typing import Array
 
 __all__ = [
-    "Components", "Documents", "component_names", "components_of", "documents_of", "fit_of",
+    "Components", "Documents", "components_of", "documents_of", "fit_of",
     "is_estimator", "labels", "numbers",
 ]  # fmt: skip
 
 MOST = 1000  # documents that can have a mark each
 FEW_WORDS = 3  # of a component in a legend
-MANY_WORDS = 100  # a group of more is a field of text, not a question
 BY_PROBABILITY = 0.25  # weight of the logarithm of the probability; the rest is that of the lift
 LEAST = 1e-4  # probability of an answer that no other component gives
 # What groups of words are called, by what the words are called.
@@ -88,7 +87,8 @@ class Components:
     """Distributions over words, (K, J), names, and shares of all tokens (K,).
 
     ``overall`` (J,) is the distribution of the words in all the data, also in that of components
-    which are not shown; ``parts`` are the numbers of the components in the model.
+    which are not shown; ``parts`` are the numbers of the components in the model; ``text`` (J,) are
+    the words of texts, where the others are answers of questions.
     """
 
     loadings: Array
@@ -97,18 +97,13 @@ class Components:
     layout: Layout
     overall: Array
     parts: list[int]
+    text: Array
     nouns: Nouns = field(default_factory=Nouns)
 
     @property
     def colours(self) -> list[str]:
         """The colour of each component."""
         return _colours(self.parts)
-
-    @cached_property
-    def text(self) -> Array:
-        """Which words belong to a text, (J,); the others are answers of questions."""
-        layout = self.layout
-        return (layout.n_groups == 1) | (layout.group_sizes > MANY_WORDS)[layout.group_of_word]
 
     @property
     def grouped(self) -> bool:
@@ -205,12 +200,6 @@ def is_estimator(source: Any) -> bool:
     return hasattr(source, "get_feature_names_out") and hasattr(source, "fit")
 
 
-def component_names(fit: Fit) -> list[str]:
-    """Return the names of all components of a fit."""
-    names = getattr(fit, "component_names", None)
-    return labels("", names, fit.n_components, "components", fit.nouns.component)
-
-
 def documents_of(
     source: Any, names: Any = None, asked: Any = None, given: Any = None, words: int = FEW_WORDS
 ) -> Documents:
@@ -241,7 +230,7 @@ def documents_of(
         if given is None:
             found = components_of(source, sort=False)
             given, keys = found.names, [found.key(k, words) for k in range(len(found.names))]
-        order = np.argsort(-fit.component_counts.sum(axis=0), kind="stable")
+        order = np.argsort(-fit.sizes, kind="stable")
     else:
         if hasattr(source, "columns") and hasattr(source, "index"):  # pandas
             names = list(source.index) if names is None else names
@@ -281,10 +270,9 @@ def components_of(
     if fit is not None:
         if groups is not None:
             raise InputError("an estimator knows its groups", remedy="leave groups out")
-        names = component_names(fit) if names is None else names
+        names = fit.component_names if names is None else names
         loadings, layout = fit.components, fit.layout
-        counts = getattr(fit, "component_counts", None)
-        sizes = counts.sum(axis=0) if sizes is None and counts is not None else sizes
+        sizes = getattr(fit, "sizes", None) if sizes is None else sizes
         if layout.word_names is None and words is None:
             words = getattr(source, "feature_names_in_", None)
     elif is_estimator(source):  # another library's
@@ -303,7 +291,7 @@ def components_of(
     kept, _ = _chosen(titles, asked, order)
     return Components(
         loadings[kept], [titles[k] for k in kept], share[kept], layout,
-        np.asarray(share @ loadings), list(kept), nouns,
+        np.asarray(share @ loadings), list(kept), _text_words(layout, fit), nouns,
     )  # fmt: skip
 
 
@@ -411,6 +399,14 @@ def _normalised(loadings: Array, groups: Any) -> tuple[Array, Layout]:
         k = int(np.argmin((within > 0).all(axis=1)))
         raise InputError(f"component {k + 1} is all zero inside a group")
     return loadings / within[:, layout.group_of_word], layout
+
+
+def _text_words(layout: Layout, fit: Fit | None) -> Array:
+    """Return which words belong to texts, (J,)."""
+    totals = np.ones(layout.n_groups) if fit is None else fit.group_totals
+    text = np.ones(layout.n_words, dtype=bool)
+    text[fields_of(layout, totals)[1]] = False
+    return text
 
 
 def _sizes(sizes: Any, n_components: int) -> Array:

@@ -15,8 +15,8 @@ from discan.plot.inputs import Documents, labels, numbers
 from discan.typing import Array
 
 __all__ = [
-    "MISSING", "ORDERS", "Grouping", "as_text", "by_group", "grouping", "label_columns",
-    "main_groups", "ordered",
+    "MISSING", "ORDERS", "Grouping", "as_text", "by_group", "grouping", "is_label",
+    "label_columns", "main_groups", "ordered",
 ]  # fmt: skip
 
 ORDERS = {
@@ -27,6 +27,8 @@ ORDERS = {
 }
 MISSING = "(no label)"
 MOST_LABELS = 400  # different ones
+USUAL_LABELS = 100  # different ones, of a column that is taken for labels without being asked
+FEW_NUMBERS = 12  # of a column of numbers that is taken for labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +163,13 @@ def as_text(column: Array) -> list[str]:
     if column.dtype == object:
         return [MISSING if value is None else str(value) for value in column]
     return [MISSING if np.isnan(value) else f"{value:.6g}" for value in column]
+
+
+def is_label(column: Array) -> bool:
+    """Tell whether a column puts documents into a few groups, so that it can serve as labels."""
+    n_different = len(set(as_text(column)) - {MISSING})
+    most = USUAL_LABELS if column.dtype == object else FEW_NUMBERS
+    return 2 <= n_different <= min(most, len(column) // 2)
 
 
 # ---- details ----

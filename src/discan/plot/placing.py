@@ -201,6 +201,6 @@ def _meet(a: Frame, b: Frame) -> bool:
     def side(line: Frame, x: float, y: float) -> float:
         return (line[2] - line[0]) * (y - line[1]) - (line[3] - line[1]) * (x - line[0])
 
-    return (side(a, b[0], b[1]) > 0) != (side(a, b[2], b[3]) > 0) and (
-        side(b, a[0], a[1]) > 0
-    ) != (side(b, a[2], a[3]) > 0)
+    return (side(a, b[0], b[1]) > 0) != (side(a, b[2], b[3]) > 0) and (side(b, a[0], a[1]) > 0) != (
+        side(b, a[2], a[3]) > 0
+    )

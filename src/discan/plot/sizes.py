@@ -30,7 +30,7 @@ def sizes(
     title: str | None = None,
     subtitle: str | None = None,
 ) -> Any:
-    """Draw one bar per component: its share of all tokens.
+    """Draw one bar per component: its share of all counts.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def sizes(
     nouns, n_components = found.nouns, len(found.names)
     names = [label(found.key(k, n_words), 80) for k in range(n_components)]
     most = float(found.sizes.max())
-    told = [f"{label(name)}: {percent(size)} of the tokens"
+    told = [f"{label(name)}: {percent(size)} of all counts"
             for name, size in zip(found.names, found.sizes, strict=True)]  # fmt: skip
     rows = np.arange(n_components)
     bars = {

@@ -320,10 +320,7 @@ def _lines(sizes: Array, labelled: bool) -> list[_Line]:
     n_lines = -(-n_groups // PER_LINE) if labelled else 1
     edges = np.concatenate(([0], np.cumsum(sizes)))
     cuts = np.round(np.linspace(0, n_groups, n_lines + 1)).astype(int)
-    return [
-        _Line(int(edges[a]), int(edges[b]), range(int(a), int(b)))
-        for a, b in pairwise(cuts)
-    ]
+    return [_Line(int(edges[a]), int(edges[b]), range(int(a), int(b))) for a, b in pairwise(cuts)]
 
 
 def _fits(short: list[str], pixels: Array) -> bool:

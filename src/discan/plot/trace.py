@@ -22,6 +22,7 @@ __all__ = ["trace"]
 START = 0.1  # part of the cycles that may lie below the figure
 STEEP = 2.5  # times as much as all later ones: what the first cycles must rise for that
 
+
 def trace(
     source: Any,
     *,
