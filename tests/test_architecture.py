@@ -28,10 +28,11 @@ BELOW = {
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
     "estimators": {"data", "engines", "models", "algorithms", "fitting"},
     "plot": {"data", "fitting"},
-    "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers"},
+    "reporting": {"data", "engines", "estimators", "fitting", "models", "plot"},
+    "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
         "algorithms", "data", "demos", "engines", "estimators", "fitting", "models", "plot",
-        "readers",
+        "readers", "reporting",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

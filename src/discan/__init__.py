@@ -33,6 +33,7 @@ _HOMES = {
         "resume",
     ),
     "discan.models.hyperparameters": ("Hyperprior",),
+    "discan.reporting": ("report",),
     "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -12,8 +12,8 @@ import pytest
 import discan
 
 COMMANDS = [
-    "fit", "resume", "show", "plot", "transform", "predict", "impute", "score", "info", "convert",
-    "datasets", "formats", "demo",
+    "fit", "resume", "show", "plot", "report", "transform", "predict", "impute", "score", "info",
+    "convert", "datasets", "formats", "demo",
 ]  # fmt: skip
 
 

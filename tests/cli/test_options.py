@@ -93,6 +93,7 @@ def examples(place, survey, tmp_path):
         "resume": [run_folder],
         "show": [model],
         "plot": [model, "trace", "-o", tmp_path / "trace.svg"],
+        "report": [model, "-o", tmp_path / "report.html"],
         "transform": [model, texts, "-o", tmp_path / "scores.json"],
         "predict": [*answers, "-g", "vote"],
         "impute": [*answers, "-o", tmp_path / "missing.json"],

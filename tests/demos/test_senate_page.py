@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from discan import StorageError, plot
-from discan.demos.senate_page import page, write_page
+from discan.demos.senate_page import page
+from discan.plot.page import write_page
 from discan.readers.datasets import load_senate2005
 
 NASTY = [

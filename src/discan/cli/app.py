@@ -20,13 +20,14 @@ from discan.cli.names import name
 from discan.cli.options import with_groups
 from discan.cli.plot import plot
 from discan.cli.printing import set_up_remarks
+from discan.cli.report import report
 from discan.cli.show import info, show
 
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, name, plot, transform, predict, impute, recommend, score, info, convert,
-    datasets, formats, demo,
+    fit, resume, show, name, plot, report, transform, predict, impute, recommend, score, info,
+    convert, datasets, formats, demo,
 )  # fmt: skip
 
 

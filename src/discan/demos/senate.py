@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from discan.demos.blocs import Blocs, find_blocs
-from discan.demos.senate_page import page, write_page
+from discan.demos.senate_page import page
 from discan.demos.terminal import Terminal, shade
 from discan.plot.lettering import clean
+from discan.plot.page import write_page
 from discan.plot.palette import BRIGHT, spectrum
 from discan.readers.datasets import load_senate2005
 

@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-import html
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discan.data.storage import write_whole
 from discan.demos.blocs import Blocs
-from discan.errors import StorageError
-from discan.plot.lettering import clean, label
-from discan.plot.palette import GREY
+from discan.plot.lettering import label
+from discan.plot.page import escape
+from discan.plot.palette import GREY, ink_on
 from discan.plot.svg import inline
 from discan.plot.theme import axis, rule
+from discan.reporting.style import STYLE
 
-__all__ = ["page", "write_page"]
+__all__ = ["page"]
 
 PARTIES = {"D": "Democrats", "R": "Republicans", "I": "Independents"}
 PARTY_COLOURS = {"D": "#174f8c", "R": "#b0460f"}
@@ -29,8 +26,8 @@ def page(blocs: Blocs, figure: Any = None) -> str:
     more = "" if figure is None else f"<figure>{inline(figure)}</figure>"
     return _PAGE.format(
         style=_STYLE,
-        title=_text(blocs.title),
-        description=_text(blocs.description),
+        title=escape(blocs.title),
+        description=escape(blocs.description),
         found=f"{len(blocs.used)} blocs hold {blocs.seats[blocs.used].sum():.1f} of the "
         f"{len(blocs.members)} seats. {blocs.left_empty}",
         legend=_legend(blocs),
@@ -40,17 +37,8 @@ def page(blocs: Blocs, figure: Any = None) -> str:
         cards="".join(_card(blocs, k) for k in blocs.used),
         outcome=_outcome(blocs),
         votes="".join(_votes(blocs, k) for k in blocs.used),
-        method="".join(f"<p>{_text(sentence)}</p>" for sentence in blocs.method),
+        method="".join(f"<p>{escape(sentence)}</p>" for sentence in blocs.method),
     )
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a page; at any moment the file is either the old page or the whole new one."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise StorageError(f"{path}: no such folder")
-    write_whole(path, text.encode("utf-8"))
-    return path
 
 
 # ---- parts of the page ----
@@ -62,8 +50,8 @@ def _legend(blocs: Blocs) -> str:
         for colour, letter, n in zip(blocs.colours(), blocs.letters, blocs.seats, strict=True)
     ]
     parties = [
-        f'<span class="key" style="color:{_party_colour(p)}"><b>{_text(p)}</b>&nbsp;'
-        f"{_text(PARTIES.get(p, p))}</span>"
+        f'<span class="key" style="color:{_party_colour(p)}"><b>{escape(p)}</b>&nbsp;'
+        f"{escape(PARTIES.get(p, p))}</span>"
         for p in sorted(map(str, set(blocs.parties)), key=lambda p: [*PARTIES, p].index(p))
     ]
     return f'<p class="legend">{"".join(keys)}<span class="gap"></span>{"".join(parties)}</p>'
@@ -110,11 +98,11 @@ def _card(blocs: Blocs, k: int) -> str:
         f'<i style="flex:{n:.3f};background:{_party_colour(p)}"></i>' for p, n in mix.items()
     )
     members = "".join(
-        f'<li style="color:{_party_colour(blocs.parties[i])}"><span>{_text(blocs.members[i])}'
+        f'<li style="color:{_party_colour(blocs.parties[i])}"><span>{escape(blocs.members[i])}'
         f"</span><span>{blocs.membership[i, k]:.0%}</span></li>"
         for i in blocs.typical(k, 8)
     )
-    counted = ", ".join(f"{_text(p)} {n:.1f}" for p, n in mix.items())
+    counted = ", ".join(f"{escape(p)} {n:.1f}" for p, n in mix.items())
     return (
         f'<article style="border-top-color:{blocs.colours()[k]}"><h3>Bloc {blocs.letters[k]}'
         f"<small>{blocs.seats[k]:.1f} seats</small></h3>"
@@ -129,7 +117,7 @@ def _outcome(blocs: Blocs) -> str:
     rows = "".join(
         f'<div class="stack"><b>{name}</b><div class="bar tall">'
         + "".join(
-            f'<i style="flex:{share:.4f};background:{colours[k]};color:{_ink(colours[k])}">'
+            f'<i style="flex:{share:.4f};background:{colours[k]};color:{ink_on(colours[k])}">'
             + (f"{blocs.letters[k]} {share:.0%}" if share >= 0.045 else "")
             + "</i>"
             for k, share in enumerate(shares)
@@ -148,7 +136,7 @@ def _outcome(blocs: Blocs) -> str:
 def _votes(blocs: Blocs, k: int) -> str:
     rows = []
     for g in blocs.apart(k, 4):
-        facts = {name: _text(column[g]) for name, column in blocs.votes.items()}
+        facts = {name: escape(column[g]) for name, column in blocs.votes.items()}
         rows.append(
             f"<tr><td>{facts['title']}<br><small>No. {facts['number']}, {facts['date']}. "
             f"{facts['question']}: {facts['result'].lower()}, {facts['yeas']} to {facts['nays']}."
@@ -178,7 +166,7 @@ def _dots(blocs: Blocs, g: int, k: int) -> str:
         "marker": {"size": 2 * radius, "color": colours,
                    "line": {"color": "#111", "width": [2 * (other == k) for other in shown]}},
         "text": [blocs.letters[other] for other in shown], "textposition": "middle center",
-        "textfont": {"size": 10, "weight": "bold", "color": [_ink(colour) for colour in colours]},
+        "textfont": {"size": 10, "weight": "bold", "color": [ink_on(colour) for colour in colours]},
         "hovertext": [f"Bloc {blocs.letters[other]}: yea {x:.0%}" for x, _, other in placed],
     }  # fmt: skip
     layout = {
@@ -194,65 +182,22 @@ def _dots(blocs: Blocs, g: int, k: int) -> str:
 # ---- details ----
 
 
-def _text(value: Any) -> str:
-    """Make any value safe as text or as a quoted attribute."""
-    return html.escape(clean(value), quote=True)
-
-
 def _party_colour(party: Any) -> str:
     return PARTY_COLOURS.get(str(party), "#3f3f3f")
 
 
-def _ink(colour: str) -> str:
-    """Return black or white, whichever has more contrast with the colour."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "#fff" if 0.299 * red + 0.587 * green + 0.114 * blue < 140 else "#111"
-
-
-_STYLE = """
-:root{color-scheme:light}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:2.2rem 1.5rem 3rem;max-width:1240px;background:#fff;color:#1c1c1c;
-font:16px/1.5 "Segoe UI","Helvetica Neue",Helvetica,Arial,"Liberation Sans","DejaVu Sans",
-sans-serif}
-h1{font-size:2.1rem;line-height:1.15;margin:0 0 .4rem;letter-spacing:-.01em}
-h2{font-size:1.3rem;margin:2.6rem 0 .3rem}
-h3{margin:0 0 .5rem;font-size:1.1rem;display:flex;justify-content:space-between;
-align-items:baseline}
-h3 small{font-weight:400;color:#555}
-h4{margin:.7rem 0 .2rem;font-size:.85rem;color:#555;font-weight:600}
-p{max-width:100ch;margin:.4rem 0}
-.lead{font-size:1.1rem}
-.small,small{font-size:.85rem;color:#555}
-.legend{max-width:none;display:flex;flex-wrap:wrap;gap:.3rem 1.3rem;font-size:.9rem;
-margin:1rem 0 .5rem}
-.key i,th i{display:inline-block;width:.95em;height:.95em;margin-right:.4em;vertical-align:-.1em;
-border-radius:2px}
-.gap{flex:1}
-figure{margin:0}
-figure+figure{margin-top:2rem}
-figcaption{font-size:.9rem;color:#444;max-width:130ch;margin-top:.5rem}
-.scroll{overflow-x:auto}
-figure svg{display:block;width:100%;min-width:1060px;height:auto}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,1fr));gap:1.1rem;margin-top:.9rem}
-article{border:1px solid #ddd;border-top:7px solid #999;border-radius:5px;padding:.9rem 1rem}
-ul{list-style:none;margin:0;padding:0;font-size:.93rem}
-li{display:flex;justify-content:space-between}
-.bar{display:flex;height:10px;border-radius:3px;overflow:hidden}
-.bar i{display:block;font-style:normal;min-width:0}
-.tall{height:34px;flex:1}
-.tall i{display:flex;align-items:center;justify-content:center;font-size:.85rem;font-weight:600;
-white-space:nowrap}
-.stack{display:flex;align-items:center;gap:1rem;margin:.5rem 0}
-.stack b{width:5rem;text-align:right;font-weight:600}
-table{border-collapse:collapse;width:100%;margin-top:.6rem}
-td{padding:.45rem .8rem .45rem 0;border-top:1px solid #e6e6e6;vertical-align:middle;
-font-size:.95rem;line-height:1.35}
-td:last-child,thead th:last-child{width:320px;padding-right:0}
-th{text-align:left;padding:1.1rem 0 .35rem}
-thead th{font-weight:400;font-size:.85rem;color:#555;padding:.2rem 0 0}
-.ends{display:flex;justify-content:space-between;width:300px}
-footer{margin-top:2.6rem;border-top:1px solid #ddd;padding-top:.8rem;font-size:.9rem;color:#444}
+_STYLE = f"""
+:root{{color-scheme:light}}
+*{{box-sizing:border-box}}
+body{{background:#fff;font:16px/1.5 "Segoe UI","Helvetica Neue",Helvetica,Arial,
+"Liberation Sans","DejaVu Sans",sans-serif}}
+{STYLE}
+.legend{{display:flex;flex-wrap:wrap;gap:.3rem 1.3rem;font-size:.9rem;margin:1rem 0 .5rem}}
+figcaption{{font-size:.9rem;color:#444;max-width:130ch;margin-top:.5rem}}
+figure svg{{display:block;width:100%;min-width:1060px;height:auto}}
+td:last-child,thead th:last-child{{width:320px;padding-right:0}}
+thead th{{padding:.2rem 0 0}}
+.ends{{display:flex;justify-content:space-between;width:300px}}
 """
 
 _PAGE = """<!DOCTYPE html>

@@ -84,6 +84,7 @@ def by_label(
         or f"Mean share of each {nouns.component}; in brackets the number of {nouns.documents}",
         description=f"Mean shares of {documents.counted} in {nouns.documents} of "
         f"{len(titles)} labels: {', '.join(titles[:20])}.",
+        spare_below=layout["margin"]["b"] - 30 if few else 0,
     )  # fmt: skip
 
 
@@ -110,14 +111,14 @@ def _bars(
         for k, (key, colour) in enumerate(zip(keys, documents.colours, strict=True))
     ]  # fmt: skip
     left, right = 20 + int(widest(titles, 12)), legend_width(keys)
-    tall = max(_row(titles) * len(titles), 19 * len(keys) + 8)
+    tall = _row(titles) * len(titles)
+    below = 30 + max(19 * len(keys) + 8 - tall - 30, 0)  # the legend may be longer
     layout = {
-        "width": left + BARS + right, "height": TITLE_HEIGHT + 12 + tall + 30,
-        "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 12, "b": 30}, "barmode": "stack",
+        "width": left + BARS + right, "height": TITLE_HEIGHT + 12 + tall + below,
+        "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 12, "b": below}, "barmode": "stack",
         **legend(),
         "xaxis": axis(anchor="y", **PERCENT),
-        "yaxis": axis(range=[tall / _row(titles) - 0.5, -0.5], tickvals=rows, ticktext=titles,
-                      anchor="x"),
+        "yaxis": axis(range=[len(titles) - 0.5, -0.5], tickvals=rows, ticktext=titles, anchor="x"),
     }  # fmt: skip
     return traces, layout
 

@@ -26,7 +26,7 @@ from discan.typing import Array
 __all__ = ["draw"]
 
 ANCHORS = {"left": "start", "center": "middle", "right": "end", "auto": "middle"}
-PAGE_MARGIN = 16  # pixels to the right of the plot if its legend is elsewhere
+PAGE_MARGIN = 28  # pixels to the right of the plot if its legend is elsewhere
 
 
 def draw(figure: Any, plot_only: bool = False) -> Scene:
@@ -75,6 +75,8 @@ class _Drawing:
             gone = min(known.get("head", TITLE_HEIGHT), margin["t"] - 8)
             margin["t"] -= gone
             self.height -= gone
+        margin["b"] -= known.get("spare_below", 0)
+        self.height -= known.get("spare_below", 0)
         margin["r"] -= known.get("spare", 0)
         self.width -= known.get("spare", 0)
         if self.layout.get("showlegend"):

@@ -161,7 +161,7 @@ class Components:
             with np.errstate(divide="ignore"):
                 key = BY_PROBABILITY * np.log(row) + (1 - BY_PROBABILITY) * np.log(lift)
         else:
-            others = self._others(k)
+            others = self.others(k)
             known = row > others
             key = row * np.log(np.maximum(row, 1e-300) / np.maximum(others, LEAST))
             best = np.full(self.layout.n_groups, -np.inf)
@@ -172,7 +172,7 @@ class Components:
         key = np.where(known, key, -np.inf)
         return [int(j) for j in np.argsort(-key, kind="stable")[:n] if known[j]]
 
-    def _others(self, k: int) -> Array:
+    def others(self, k: int) -> Array:
         """Probabilities in the other components together, (J,)."""
         left = 1.0 - self.sizes[k]
         if left <= 1e-9:
@@ -207,7 +207,7 @@ def documents_of(
 
     Parameters
     ----------
-    source : fit, fitted estimator, data frame or (I, K) array
+    source : fit, fitted estimator, data frame, (I, K) array, or Documents, which stay as they are
     names : (I,) names of the documents, optional
     asked : components to show, by number from 1 or by name, optional
         Components of a fit are sorted by size; those of an array keep their order.
@@ -215,6 +215,8 @@ def documents_of(
     words : int
         Telling words in a legend.
     """
+    if isinstance(source, Documents):
+        return source
     fit = fit_of(source)
     nouns, metadata, order = Nouns(), {}, None
     keys: list[str] | None = None

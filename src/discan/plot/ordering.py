@@ -169,7 +169,7 @@ def is_label(column: Array) -> bool:
     """Tell whether a column puts documents into a few groups, so that it can serve as labels."""
     n_different = len(set(as_text(column)) - {MISSING})
     most = USUAL_LABELS if column.dtype == object else FEW_NUMBERS
-    return 2 <= n_different <= min(most, len(column) // 2)
+    return 2 <= n_different <= min(most, len(column) // 3)
 
 
 # ---- details ----

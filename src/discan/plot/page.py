@@ -11,17 +11,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import os
+from pathlib import Path
 from typing import Any
 
+from discan.data.storage import write_whole
+from discan.errors import StorageError
 from discan.plot.drawing import draw
 from discan.plot.lettering import clean
 from discan.plot.scene import Key, Scene
 from discan.plot.svg import scene_svg
 
-__all__ = ["escape", "figure_page", "figure_part", "whole_page"]
+__all__ = ["escape", "figure_page", "figure_part", "whole_page", "write_page"]
 
 SMALLEST = 0.68  # of its own width: a narrower window scrolls
-LARGEST = 1.5
+LARGEST = 1.5  # if there is nothing else on the page
+LARGER = 1.12  # among other things
 
 
 def figure_page(figure: Any) -> str:
@@ -45,7 +50,7 @@ def figure_part(figure: Any, identity: str, caption: str = "", legend: bool = Tr
         False if the page says elsewhere which colour is which component.
     """
     scene = draw(figure, plot_only=True)
-    return _part(scene, identity, "", caption or scene.subtitle, legend)
+    return _part(scene, identity, "", caption or scene.subtitle, legend, LARGER)
 
 
 def whole_page(title: str, body: str, style: str = "") -> str:
@@ -67,17 +72,29 @@ def escape(value: object) -> str:
     return html.escape(clean(value), quote=True)
 
 
+def write_page(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a page; at any moment the file is either the old page or the whole new one."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise StorageError(f"{path}: no such folder")
+    write_whole(path, text.encode("utf-8"))
+    return path
+
+
 # ---- parts ----
 
 
-def _part(scene: Scene, identity: str, head: str, caption: str = "", legend: bool = True) -> str:
+def _part(
+    scene: Scene, identity: str, head: str, caption: str = "", legend: bool = True,
+    largest: float = LARGEST,
+) -> str:  # fmt: skip
     told = f'<p class="subtitle">{escape(scene.subtitle)}</p>' if head and scene.subtitle else ""
     keys = _legend(scene.legend) if legend and len(scene.legend) > 1 else ""
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     wide, tall = scene.width, scene.height
     size = (
         f"min-width:{SMALLEST * wide:.0f}px;max-width:max({wide:.0f}px,"
-        f"min({LARGEST * wide:.0f}px,(100vh - 10rem)*{wide / tall:.3f}))"
+        f"min({largest * wide:.0f}px,(100vh - 10rem)*{wide / tall:.3f}))"
     )
     return (
         f'<figure class="drawn">{head}{told}{keys}<div class="plot">'
