@@ -50,3 +50,10 @@ def test_the_first_cycles_do_not_rule(overlapping):
     assert level.layout.yaxis.range[0] < -2e9
     assert "not shown" not in level.layout.annotations[0].text
     assert overlapping(level) == []
+
+
+def test_a_level_objective():
+    figure = plot.trace([-2e3, np.nextafter(-2e3, 0), -2e3])
+    low, high = figure.layout.yaxis.range
+    assert low < -2e3 < high
+    assert len(set(figure.layout.yaxis.ticktext)) == len(figure.layout.yaxis.ticktext)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import Documents, documents_of
+from discan.plot.inputs import documents_of
 from discan.plot.lettering import label, percent, widest
 from discan.plot.ordering import Grouping, grouping
+from discan.plot.subjects import Documents
 from discan.plot.theme import PERCENT, TITLE_HEIGHT, axis, cells, figure, legend, legend_width
 from discan.typing import Array
 

@@ -10,10 +10,11 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import xlogy
 
 from discan.plot import theme
-from discan.plot.inputs import Components, components_of
+from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, widest
-from discan.plot.palette import GREY
+from discan.plot.palette import GREY, INK, ink_on
 from discan.plot.placing import Place, around
+from discan.plot.subjects import Components
 from discan.plot.theme import TITLE_HEIGHT, axis
 from discan.typing import Array
 from discan.validation import one_of, whole
@@ -105,9 +106,9 @@ def component_map(
         "xaxis": axis(range=[left, right], anchor="y", **bare),
         "yaxis": axis(range=[low, high], anchor="x", **bare),
         "annotations": [
-            theme.note(mark, at.x, at.y, "x", "y", font={"size": SIZE}, xanchor="center",
-                       yanchor="middle")
-            for mark, at in zip(marks, places, strict=True)
+            theme.note(mark, at.x, at.y, "x", "y", xanchor="center", yanchor="middle",
+                       font={"size": SIZE, "color": ink_on(colour) if at.inside else INK})
+            for mark, at, colour in zip(marks, places, found.colours, strict=True)
             if at is not None and mark
         ],
         "shapes": [_leader(at) for at in places if at is not None and at.leader is not None],

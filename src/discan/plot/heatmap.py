@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import xlogy
 
 from discan.errors import InputError
-from discan.plot.inputs import Components, components_of
+from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, shortened, widest
 from discan.plot.palette import DIVERGING, SHADES, Scale
+from discan.plot.subjects import Components
 from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure
 from discan.typing import Array
 from discan.validation import whole
@@ -245,6 +246,8 @@ def _draw(found: Components, rows: _Rows, title: str, subtitle: str) -> Any:
     keys = [label(name, 28) for name in found.names]
     short = [label(name, 60) for name in rows.names]
     cell = int(min(72, max(18, 660 // n_components)))
+    if (widest(keys, 12) + 8) * n_components <= 660:
+        cell = max(cell, int(widest(keys, 12)) + 8)
     tall = 18 if n_rows <= 40 else 15
     size = 12 if tall == 18 else 11
     level = widest(keys, 12) < cell - 4

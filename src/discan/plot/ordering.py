@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.plot.inputs import Documents, labels, numbers
+from discan.plot.inputs import labels, numbers
+from discan.plot.subjects import Documents
 from discan.typing import Array
 
 __all__ = [

@@ -112,7 +112,7 @@ def _in_turn(
     result: list[Place | None] = [None] * len(points)
     for k in order:
         size = sizes[k]
-        near = (*map(float, points[k]), float(across[k]) / 2)
+        near = (float(points[k, 0]), float(points[k, 1]), float(across[k]) / 2)
         others = np.vstack([np.delete(discs, k, axis=0), np.reshape(taken, (-1, 4))])
         found = _inside(near, size, others, lines)
         everything = np.vstack([discs[k], others])
@@ -176,7 +176,7 @@ def _covers(frames: Array, others: Array) -> Array:
     """Tell which of the frames (n, 4) overlap any of the others (m, 4)."""
     low = np.maximum(frames[:, None, :2], others[None, :, :2])
     high = np.minimum(frames[:, None, 2:], others[None, :, 2:])
-    return np.asarray((low < high).all(axis=2).any(axis=1))
+    return np.asarray(np.any(np.all(low < high, axis=2), axis=1))
 
 
 def _crosses(line: Frame, frame: Frame) -> bool:

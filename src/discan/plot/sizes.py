@@ -83,7 +83,7 @@ def sizes(
     }  # fmt: skip
     return figure(
         [bars, letters], layout, title=title or f"Sizes of the {nouns.components}",
-        subtitle=subtitle or f"Share of all {nouns.words} that a {nouns.component} explains",
+        subtitle=subtitle or f"Share of all {found.counts} that a {nouns.component} explains",
         description=f"Bars: shares of {n_components} {nouns.components}: "
         + ", ".join(f"{label(name)} {size}"
                     for name, size in zip(found.names, written, strict=True)) + ".",

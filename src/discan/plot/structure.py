@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import Documents, documents_of
+from discan.plot.inputs import documents_of
 from discan.plot.lettering import label, text_width, widest
 from discan.plot.ordering import ORDERS, Grouping, by_group, grouping, main_groups, ordered
 from discan.plot.palette import GREY
 from discan.plot.placing import spread
+from discan.plot.subjects import Documents
 from discan.plot.theme import PERCENT, TITLE_HEIGHT, axis, figure, legend, legend_width, note
 from discan.plot.theme import points as scatter
 from discan.typing import Array

@@ -96,7 +96,7 @@ class _Writer:
             return self.ramp(shape)
         if isinstance(shape, Columns):
             return self.columns(shape)
-        return _WRITTEN[type(shape)](shape)
+        return str(_WRITTEN[type(shape)](shape))
 
     def layer(self, layer: Layer) -> str:
         """Write a group, cut at its window if it has one."""
@@ -180,7 +180,7 @@ _WRITTEN: dict[type, Any] = {Box: _box, Line: _line, Curve: _curve, Disc: _disc,
 # ---- details ----
 
 
-def _frame(frame: Frame) -> dict[str, float]:
+def _frame(frame: Frame) -> dict[str, Any]:
     return dict(zip(("x", "y", "width", "height"), frame, strict=True))
 
 

@@ -234,7 +234,8 @@ def span(arrays: Sequence[Array], margin: float) -> tuple[float, float]:
     """Return a range that holds all numbers, widened at both ends by this part of it."""
     low = float(min(values.min() for values in arrays))
     high = float(max(values.max() for values in arrays))
-    more = margin * (high - low) if high > low else max(abs(high) * 0.05, 0.5)
+    apart = high - low > 1e-9 * max(abs(low), abs(high))  # beyond rounding
+    more = margin * (high - low) if apart else max(abs(high) * 0.05, 0.5)
     return low - more, high + more
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.inputs import Components, components_of
+from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, widest
 from discan.plot.palette import INK
 from discan.plot.panels import Grid
+from discan.plot.subjects import Components
 from discan.plot.theme import figure, points
 from discan.validation import whole
 

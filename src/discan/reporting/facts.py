@@ -15,9 +15,10 @@ from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fitting.result import Fit
 from discan.models.base import proportions
-from discan.plot.inputs import Components, Documents, components_of, documents_of, fit_of
+from discan.plot.inputs import components_of, documents_of, fit_of
 from discan.plot.ordering import is_label
 from discan.plot.periods import days
+from discan.plot.subjects import Components, Documents
 from discan.typing import Array
 
 __all__ = ["Facts", "gather"]

@@ -9,13 +9,18 @@ import numpy as np
 
 from discan.plot.lettering import percent, shortened
 from discan.plot.ordering import grouping
-from discan.plot.page import escape
+from discan.plot.page import escape as safe
 from discan.reporting.facts import Facts
 
 __all__ = ["card", "cards", "contents", "paragraphs", "section", "size_table", "table"]
 
 TYPICAL = 4  # documents on a card
 MOST_CARDS = 120
+
+
+def escape(value: object) -> str:
+    """Make any value safe as text; a number stays on the line of its per cent sign."""
+    return safe(value).replace(" %", "\u00a0%")
 
 
 def section(identity: str, title: str, *parts: str) -> str:
@@ -85,7 +90,8 @@ def card(facts: Facts, k: int, n_words: int, where: str = "") -> str:
     listed = found.telling(k, n_words)
     words = _answers(facts, k, listed) if found.grouped else _words(facts, k, listed)
     typical = "".join(
-        f"<li><span>{escape(shortened(name, 60, 40))}</span><span>{percent(share)}</span></li>"
+        f"<li><span>{escape(shortened(name, 60, 40))}</span>"
+        f"<span>{escape(percent(share))}</span></li>"
         for name, share in facts.typical(k, TYPICAL)
     )
     nouns = found.nouns
@@ -112,7 +118,7 @@ def _words(facts: Facts, k: int, listed: list[int]) -> str:
         + "".join(
             f'<li title="{escape(_times(found.lift(k)[j]))}"><span>'
             f"{escape(shortened(found.word(j), 40))}</span>"
-            f'<i style="width:{4.5 * found.loadings[k, j] / most:.2f}em;'
+            f'<i style="width:{5 * found.loadings[k, j] / most:.2f}em;'
             f'background:{found.colours[k]}"></i></li>'
             for j in listed
         )

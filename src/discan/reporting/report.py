@@ -98,7 +98,7 @@ def _overview(facts: Facts) -> Sections:
     some = list(facts.components.names[:SIZES])
     figure = plot.sizes(facts.fit, components=some if n > SIZES else None)
     more = f" The {n - SIZES} smallest are not shown." if n > SIZES else ""
-    caption = f"Share of all {facts.components.nouns.words} that each explains.{more}"
+    caption = f"Share of all {facts.components.counts} that each explains.{more}"
     return {"sizes": ("How large they are", figure_part(figure, "s", caption))}
 
 
@@ -159,13 +159,10 @@ nav{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:1rem 0 0;font-size:.95re
 a{color:#174f8c}
 section{scroll-margin-top:1rem}
 .cards.wide{grid-template-columns:repeat(auto-fill,minmax(340px,1fr))}
-.words li{align-items:center;line-height:1.45}
-.words i{display:block;height:.7em;border-radius:2px;flex:none}
+.words li{display:grid;grid-template-columns:1fr 5em;align-items:center;line-height:1.45}
+.words i{display:block;height:.7em;border-radius:2px}
 .words span,.answers span:first-child,article li span:first-child{overflow-wrap:anywhere;
 min-width:0}
-.words li{justify-content:flex-start}
-.words span{flex:1}
-.words i{order:2}
 .answers li{padding:.12rem 0;line-height:1.3}
 .answers span:last-child{white-space:nowrap;text-align:right}
 .answers small{display:block}

@@ -29,8 +29,7 @@ def about(facts: Facts) -> str:
     rows = f"{facts.n_documents:,} {nouns.documents if facts.n_documents != 1 else nouns.document}"
     if found.grouped:
         n_groups = fit.layout.n_groups
-        tokens = "answers" if nouns.words == found.groups else nouns.words
-        data = f"{rows}, {n_groups:,} {found.groups}, {counts} {tokens} in all"
+        data = f"{rows}, {n_groups:,} {found.groups}, {counts} {found.counts} in all"
     else:
         data = f"{rows}, {counts} counts of {fit.layout.n_words:,} {nouns.words}"
     kind = nouns.components if n_components != 1 else nouns.component
@@ -118,13 +117,14 @@ def settings(facts: Facts) -> dict[str, str]:
     fit = facts.fit
     told = fit.describe()
     model = fit.params.model
+    row, part = fit.nouns.document, fit.nouns.component
     shares = (
-        "each document has shares of the components, which sum to one"
+        f"each {row} has shares of the {fit.nouns.components}, which sum to one"
         if model.normalised
-        else "each document has an amount of each component"
+        else f"each {row} has an amount of each {part}"
     )
     if fit.hyperparameter("rho") is not None:
-        shares += "; a component may be absent from a document"
+        shares += f"; a {part} may be absent from a {row}"
     result = {
         "model": f"{model.name}: {shares}",
         "algorithm": str(told["algorithm"]),
