@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from discan.plot import theme
+from discan.plot.lettering import label
+from discan.plot.palette import PALETTE
 from discan.plot.svg import to_svg
 
 __all__ = ["Line", "chart", "log_axis"]
 
-COLOURS = [colour for colour in theme.PALETTE if colour != "#f0e442"]  # a yellow line is too faint
 TARGET = "#bb0000"
 
 
@@ -31,7 +32,7 @@ class Line:
         x = [math.log10(max(point[0], 1e-300)) for point in self.points]
         y = [math.log10(max(point[1], 1e-300)) for point in self.points]
         return {
-            "type": "scatter", "name": theme.label(self.name), "x": x, "y": y,
+            "type": "scatter", "name": label(self.name), "x": x, "y": y,
             "mode": "lines+markers" if self.dots or len(x) == 1 else "lines",
             "line": {"color": colour, "width": 2, "dash": "dash" if self.dashed else "solid"},
             "marker": {"color": colour, "size": 7},
@@ -58,7 +59,7 @@ def chart(
     right = theme.legend_width([line.name for line in lines])
     marks = [(math.log10(level), _label(level)) for level in levels]
     layout = {
-        **theme.line_chart({**x, "showgrid": True}, y, width=600, left=90, right=right),
+        **theme.line_chart({**x, "showgrid": True}, y, width=600, right=right),
         **theme.legend(),
         "shapes": [theme.rule(y=at, color=TARGET) for at, _ in marks],
         "annotations": [
@@ -68,11 +69,11 @@ def chart(
             for at, text in marks
         ],
     }  # fmt: skip
-    names = ", ".join(theme.label(line.name) for line in lines)
-    traces = [line.trace(COLOURS[n % len(COLOURS)]) for n, line in enumerate(lines)]
+    names = ", ".join(label(line.name) for line in lines)
+    traces = [line.trace(PALETTE[n % len(PALETTE)]) for n, line in enumerate(lines)]
     return to_svg(
         theme.figure(
-            traces, layout, title=theme.label(title), subtitle=subtitle,
+            traces, layout, title=label(title), subtitle=subtitle,
             description=f"Lines of {up} against {across}, both logarithmic: {names}.",
         )
     )  # fmt: skip
@@ -85,7 +86,7 @@ def log_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
     start, end = min(logs) - margin, max(logs) + margin
     ticks = _ticks(start, end)
     return {
-        "title": theme.label(title),
+        "title": label(title),
         "range": [start, end],
         "tickvals": [math.log10(tick) for tick in ticks],
         "ticktext": [_label(tick) for tick in ticks],

@@ -113,7 +113,7 @@ def main() -> None:
         plot.structure(
             ours[order],
             [POPULATIONS[code] for code in codes[order]],
-            components=[f"most in {name}" for name in names],
+            component_names=[f"most in {name}" for name in names],
             title="Ancestry of 324 people",
             subtitle="Yoruba of Nigeria; African Americans of the Southwest; people of Utah, of "
             "European descent; Mexican Americans of Los Angeles",

@@ -81,7 +81,7 @@ def main() -> None:
     figure = plot.structure(
         model.proportions_[order],
         kinds[order],
-        components=[f"{row[0]}: {', '.join(row[-1].split(', ')[:3])}" for row in rows],
+        component_names=[f"{row[0]}: {', '.join(row[-1].split(', ')[:3])}" for row in rows],
         title="Six components of sorted blood cells",
         subtitle=f"A column is a cell, {corpus.n_documents:,} in the {len(names)} types they were "
         "sorted into",

@@ -140,7 +140,7 @@ def tastes(report: Report, plays: Any, n_components: int, settings: Any) -> None
         "plays; its mean number of plays per user; its likeliest artists."
     )
     report.table(["taste", "users", "their plays", "plays per user", "artists"], rows)
-    figure = plot.component_map(fit, components=names, n_words=2, title="Tastes of Last.fm")
+    figure = plot.component_map(fit, component_names=names, n_words=2, title="Tastes of Last.fm")
     report.figure(figure, "map", "Map of the components: similar ones are near each other")
 
 

@@ -15,7 +15,8 @@ from joblib import Parallel, delayed
 import discan
 from discan import plot
 from discan.demos.blocs import Blocs, find_blocs
-from discan.demos.senate_page import page, write_page
+from discan.demos.senate_page import page
+from discan.plot.page import write_page
 from discan.typing import Array
 
 
@@ -104,8 +105,9 @@ def show_blocs(report: Report, blocs: Blocs, year: int) -> None:
     )
     squares = plot.membership_squares(
         blocs.membership, blocs.members, np.where(blocs.parties == "R", "Republicans", "Democrats"),
-        order=np.argsort(blocs.order), components=[f"bloc {letter}" for letter in blocs.letters],
-        title=blocs.title, subtitle="A column is a senator, ordered by the first principal "
+        order=np.argsort(blocs.order), title=blocs.title,
+        component_names=[f"bloc {letter}" for letter in blocs.letters],
+        subtitle="A column is a senator, ordered by the first principal "
         f"component of the votes ({blocs.explained:.0%} of their variance); Jeffords, the one "
         "independent, stands with the Democrats",
     )  # fmt: skip

@@ -117,7 +117,7 @@ def show_profiles(report: Report, model: discan.MPCA) -> None:
         plot.heatmap(
             model.components_[order], groups=np.repeat([f"item {j + 1}" for j in range(16)], 2),
             words=[f"item {j + 1}: {word}" for j in range(16) for word in ("yes", "no")],
-            components=names, title="Profiles of disability",
+            component_names=names, title="Profiles of disability",
             subtitle="Probability of a yes; items on which profiles differ most come first",
         ),
         "profiles",
