@@ -9,7 +9,7 @@ import numpy as np
 
 from discan.errors import InputError
 from discan.plot.inputs import documents_of
-from discan.plot.lettering import label, percent, shortened, text_width
+from discan.plot.lettering import label, percent, text_width
 from discan.plot.ordering import Grouping, as_text, label_columns
 from discan.plot.palette import blend
 from discan.plot.panels import Grid
@@ -77,7 +77,7 @@ def over_time(
         traces += _chart(documents, k, found, means[:, k], errors[:, k], groups.sizes,
                          grid.axes_of(k))  # fmt: skip
         layout |= grid.axes(k, _across(found.names), _up(most))
-        layout["annotations"].append(grid.heading(k, _head(documents.keys[k])))
+        layout["annotations"].append(grid.heading(k, documents.keys[k]))
     nouns, missing = documents.nouns, int((~known).sum())
     per = found.kind or label(name or "time", 30)
     return figure(
@@ -167,11 +167,3 @@ def _up(most: float) -> dict[str, Any]:
         "range": [0, most * 1.08], "tickvals": [0, tick], "ticktext": ["0", f"{100 * tick:.3g} %"],
         "tickfont": {"size": 11}, "showgrid": True,
     }  # fmt: skip
-
-
-def _head(key: str) -> str:
-    """Return the heading of a chart, not wider than the chart."""
-    longest = len(key)
-    while text_width(label(shortened(key, longest)), 13, bold=True) > WIDE + 50 and longest > 8:
-        longest -= 1
-    return label(shortened(key, longest))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from discan.plot.lettering import label, plain_width, shortened
 from discan.plot.theme import TITLE_HEIGHT, axis, note
 
 __all__ = ["Grid"]
@@ -87,14 +88,17 @@ class Grid:
         }  # fmt: skip
 
     def heading(self, k: int, text: str) -> dict[str, Any]:
-        """Return the heading above a chart, from the left edge of its labels."""
+        """Return the heading above a chart, from the left edge of its labels, cut to its width."""
+        longest, room = len(text), self.left + self.wide + self.gap - 8
+        while longest > 4 and plain_width(shortened(text, longest), 13, bold=True) > room:
+            longest -= 1
         across, up = self._size
         row, column = divmod(k, self.n_columns)
         start = column * (self.left + self.wide + self.gap)
         top = row * (self.above + self.tall + self.below) + self.above
         return note(
-            text, start / across, 1 - (top - 3) / up, xanchor="left", yanchor="bottom",
-            font={"size": 13, "weight": "bold"},
+            label(text, longest), start / across, 1 - (top - 3) / up, xanchor="left",
+            yanchor="bottom", font={"size": 13, "weight": "bold"},
         )  # fmt: skip
 
 

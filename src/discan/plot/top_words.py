@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.plot.inputs import components_of
-from discan.plot.lettering import label, percent, widest
+from discan.plot.lettering import label, percent, shortened, widest
 from discan.plot.palette import INK
 from discan.plot.panels import Grid
 from discan.plot.subjects import Components
@@ -82,7 +82,9 @@ def top_words(
                 "ticktext": written}  # fmt: skip
         blank = {"range": [0, most * 1.001], "showticklabels": False, "tickvals": [0]}
         layout |= grid.axes(k, {**blank, "showgrid": True}, rows)
-        head = f"{label(found.names[k], 34)}, {percent(found.sizes[k])}"
+        # the size stays, also if the name is long
+        longest = int((grid.left + grid.wide) / 8) - 8
+        head = f"{shortened(found.names[k], longest)}, {percent(found.sizes[k])}"
         layout["annotations"].append(grid.heading(k, head))
     return figure(
         traces, layout,

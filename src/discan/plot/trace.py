@@ -158,8 +158,9 @@ def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, An
     if several or not drawn.any():
         return {}
     at = float(x[np.argmax(drawn)])
+    late = at > (x[0] + x[-1]) / 2
     told = theme.note(
-        "draws begin", at, 0.02, xref="x", xanchor="left", yanchor="bottom", xshift=5,
-        font={"size": 12, "color": GREY},
+        "draws begin", at, 0.02, xref="x", xanchor="right" if late else "left", yanchor="bottom",
+        xshift=-5 if late else 5, font={"size": 12, "color": GREY},
     )  # fmt: skip
     return {"shapes": [theme.rule(x=at)], "annotations": [told]}
