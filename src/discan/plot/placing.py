@@ -19,7 +19,7 @@ WAYS = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
 TOWARDS = np.sign(WAYS) * np.minimum(1.0, 2.0 * np.abs(WAYS))  # on which side a label lies
 STEPS = (0, 6, 14, 24, 36, 50, 66, 84, 104, 128, 156, 190, 230, 280, 340, 410, 490)  # pixels
 ATTEMPTS = 10
-LEADER = 10.0  # pixels: a label further away gets a line
+LEADER = 5.0  # pixels: a label further away gets a line
 
 
 @dataclass(frozen=True, slots=True)
