@@ -20,7 +20,7 @@ from discan.typing import Array
 
 __all__ = ["over_time"]
 
-WIDE, TALL = 216, 84  # pixels of a chart
+WIDE, TALL = 208, 84  # pixels of a chart
 
 
 def over_time(
@@ -69,7 +69,7 @@ def over_time(
         squares = groups.means((documents.shares[known] - means[groups.group]) ** 2)
         errors = np.sqrt(squares / (groups.sizes[:, None] - 1))
     n_components = sum(part is not None for part in documents.parts)
-    grid = Grid(n_components, 44, WIDE, TALL, above=34, gap=20, below=26, right=24)
+    grid = Grid(n_components, 44, WIDE, TALL, above=34, gap=30, below=26, right=24)
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {**grid.layout(), "annotations": []}
     for k in range(n_components):

@@ -99,7 +99,7 @@ def figure(
 def axis(title: str = "", **settings: Any) -> dict[str, Any]:
     """Return the settings of an axis: labels only; lines and a grid on request."""
     return {
-        "title": {"text": title, "font": {"size": 13, "color": GREY}},
+        "title": {"text": title, "font": {"size": 13, "color": GREY}, "standoff": 8},
         "showgrid": False, "gridcolor": GRID, "zeroline": False, "showline": False,
         "ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)",  # only a gap
         "linecolor": GREY, "tickfont": {"size": 12, "color": INK}, "automargin": False,
@@ -109,8 +109,10 @@ def axis(title: str = "", **settings: Any) -> dict[str, Any]:
 
 def legend(reverse: bool = False) -> dict[str, Any]:
     """Return the settings of a legend to the right of the plot, perhaps from bottom to top."""
-    order = {"traceorder": "reversed"} if reverse else {}
-    return {"showlegend": True, "legend": {**order, "font": SMALL, "x": 1.01, "y": 1}}
+    order = "reversed" if reverse else "normal"
+    return {
+        "showlegend": True, "legend": {"traceorder": order, "font": SMALL, "x": 1.01, "y": 1},
+    }  # fmt: skip
 
 
 def share_chart(
