@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, shortened, widest
 from discan.plot.palette import DIVERGING, SHADES, Scale
 from discan.plot.subjects import Components
-from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure
+from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, rule
 from discan.typing import Array
 from discan.validation import whole
 
@@ -38,6 +39,7 @@ class _Rows(NamedTuple):
     bar: str
     title: str
     told: str
+    borders: Sequence[int] = ()  # rows before which another group begins
 
 
 def heatmap(
@@ -144,6 +146,7 @@ def _of_answers(found: Components, group: Any, n_groups: int, n_words: int) -> _
         return _of_pairs(found, chosen, inside, group is None)
     rows: list[int] = []
     names: list[str] = []
+    borders: list[int] = []
     for n, (g, words) in enumerate(zip(chosen, inside, strict=True)):
         largest = np.argsort(-found.overall[words], kind="stable")[:n_words]
         shown = [int(j) for j in words[np.sort(largest)]]
@@ -152,13 +155,15 @@ def _of_answers(found: Components, group: Any, n_groups: int, n_words: int) -> _
             chosen = chosen[:n]
             break
         rows += shown
-        names += [_answer(found, j, g) for j in shown]
+        # the question is written once
+        names += [_answer(found, shown[0], g), *(found.answer(j) for j in shown[1:])]
+        borders.append(len(rows))
     nouns = found.nouns
     return _Rows(
         rows, names, found.loadings[:, rows].T, SHADES, ("0 %", "50 %", "100 %"), "probability",
         _title(found),
         f"A cell is the probability of the {nouns.word} in the {nouns.component}; "
-        f"{_which(found, len(chosen), group is None)}",
+        f"{_which(found, len(chosen), group is None)}", borders[:-1],
     )  # fmt: skip
 
 
@@ -238,6 +243,13 @@ def _shown(group: str) -> str:
     return shortened(group, 60)
 
 
+def _told(found: Components, rows: _Rows) -> list[str]:
+    """Return the names of rows in full."""
+    if not rows.borders:
+        return rows.names
+    return [_answer(found, j, int(found.layout.group_of_word[j])) for j in rows.words]
+
+
 # ---- the figure ----
 
 
@@ -256,13 +268,13 @@ def _draw(found: Components, rows: _Rows, title: str, subtitle: str) -> Any:
     right = 40 + int(max(widest(rows.ends, 12), widest([rows.bar], 12)))
     described = [
         [
-            f"{label(name)}<br>{label(component)}: {percent(value)}"
+            f"{label(told)}<br>{label(component)}: {percent(value)}"
             f"<br>probability {found.loadings[k, j]:.3g} here, {found.overall[j]:.3g} in all"
             for k, (component, value) in enumerate(zip(found.names, row, strict=True))
         ]
-        for j, name, row in zip(rows.words, rows.names, rows.values, strict=True)
+        for j, told, row in zip(rows.words, _told(found, rows), rows.values, strict=True)
     ]
-    layout = {
+    layout: dict[str, Any] = {
         "width": left + cell * n_components + right,
         "height": above + max(tall * n_rows, 130) + 16,
         "margin": {"l": left, "r": right, "t": above, "b": 16},
@@ -275,6 +287,9 @@ def _draw(found: Components, rows: _Rows, title: str, subtitle: str) -> Any:
             ticktext=short, tickfont={"size": size}, anchor="x",
         ),
     }  # fmt: skip
+    layout["shapes"] = [
+        rule(y=row - 0.5, layer="above", dash="solid", width=0.8) for row in rows.borders
+    ]
     trace = cells(rows.values, described, rows.bar, scale=rows.scale, ends=rows.ends)
     return figure(
         [trace], layout, title=title, subtitle=subtitle,

@@ -67,7 +67,7 @@ def top_words(
     found = components_of(source, component_names, sizes, words, groups, components)
     nouns, n_components = found.nouns, len(found.names)
     chosen = [_listed(found, k, n_words) for k in range(n_components)]
-    longest = 44 if found.grouped else 22
+    longest = 60 if found.grouped else 22
     names = [[_name(found, j, longest) for j in listed] for listed in chosen]
     left = 16 + int(widest([name for listed in names for name in listed], 12))
     grid = Grid(n_components, left, BARS, ROW * max(map(len, chosen)), above=26, gap=22,
