@@ -69,7 +69,7 @@ def membership(
     traces = [
         {
             "type": "bar", "name": key, "x": np.arange(n_documents), "y": shares[:, k],
-            "width": 1.0 if step < 6 else 0.88,
+            "width": 1.06 if step < 6 else 0.88,  # no seams between thin bars
             "marker": {"color": colour, "line": {"width": 0}},
             "hovertext": [
                 f"{name}<br>{label(documents.components[k])}: {percent(share)}"

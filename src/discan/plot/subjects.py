@@ -52,7 +52,7 @@ class Documents:
         """How many components are shown, in words."""
         n = self.own.shape[1]
         of = f" of {n + self.n_others}" if self.n_others else ""
-        return f"{n}{of} {self.nouns.components}"
+        return f"{n}{of} {self.nouns.components if n + self.n_others > 1 else self.nouns.component}"
 
     @property
     def colours(self) -> list[str]:
