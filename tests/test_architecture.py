@@ -28,7 +28,7 @@ BELOW = {
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
     "estimators": {"data", "engines", "models", "algorithms", "fitting"},
     "plot": {"data", "fitting"},
-    "reporting": {"data", "engines", "estimators", "fitting", "models", "plot"},
+    "reporting": {"data", "engines", "fitting", "models", "plot"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
         "algorithms", "data", "demos", "engines", "estimators", "fitting", "models", "plot",

@@ -39,8 +39,9 @@ def texts(words, fruit):
     counts = rng.multinomial(30, fruit[rng.integers(0, 2, 40)])
     corpus = discan.Corpus(counts, document_names=[f"text {i}" for i in range(40)],
                            word_names=words)  # fmt: skip
-    options = {"algorithm": "map", "max_iter": 30, "random_state": 0, "progress": False}
-    return discan.LDA(2, alpha=0.1, **options).fit(corpus)
+    return discan.LDA(
+        2, algorithm="map", alpha=0.1, max_iter=30, random_state=0, progress=False
+    ).fit(corpus)
 
 
 @pytest.fixture(scope="session")

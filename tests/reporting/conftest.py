@@ -28,7 +28,9 @@ def words():
         metadata={"section": np.repeat(nasty("s", 3), 20), "id": nasty("i", 60),
                   "date": [f"{1990 + n % 12}-01-31" for n in range(60)]},
     )  # fmt: skip
-    return discan.LDA(3, alpha=0.1, max_iter=30, random_state=0, progress=False).fit(corpus)
+    return discan.LDA(
+        3, algorithm="map", alpha=0.1, max_iter=30, random_state=0, progress=False
+    ).fit(corpus)
 
 
 def answers(nouns, n_answers, **settings):

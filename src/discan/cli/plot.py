@@ -13,7 +13,7 @@ import typer
 
 from discan.cli.options import ModelFile, Quiet, one_of
 from discan.cli.printing import check_writable
-from discan.cli.reading import load_dca
+from discan.cli.reading import load_model
 from discan.errors import InputError, StorageError
 
 __all__ = ["FIGURES", "Figure", "plot"]
@@ -138,7 +138,7 @@ def plot(
         if value is not None and option not in figure.takes:
             takers = [name for name, other in FIGURES.items() if option in other.takes]
             raise InputError(f"--{option} applies only to {_listed(takers)}, not to {kind}")
-    estimator = load_dca(model)
+    fit = load_model(model).fit
     settings = dict(figure.settings)
     if title is not None:
         settings["title"] = title
@@ -147,12 +147,12 @@ def plot(
     if words is not None:
         settings["n_words"] = max(words, 1) if kind in ("words", "heatmap") else words
     if components is not None:
-        settings["components"] = parse_components(components, estimator.fit_)
+        settings["components"] = parse_components(components, fit)
     if labels or figure.needs:
-        metadata = estimator.fit_.metadata
+        metadata = fit.metadata
         columns = [_column(name, metadata) for name in labels or [_found(figure, metadata, kind)]]
         settings[figure.labels] = columns[0] if len(columns) == 1 else columns
-    figures.save(getattr(figures, figure.function)(estimator, **settings), output)
+    figures.save(getattr(figures, figure.function)(fit, **settings), output)
     log.info("figure written to %s", output)
 
 

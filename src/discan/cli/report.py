@@ -13,7 +13,7 @@ import typer
 from discan.cli.errors import shell_wording
 from discan.cli.options import ModelFile, NewData, Quiet
 from discan.cli.printing import check_writable
-from discan.cli.reading import load_dca, model_and_data
+from discan.cli.reading import load_model, model_and_data
 from discan.errors import InputError
 
 __all__ = ["report"]
@@ -62,11 +62,11 @@ def report(
         raise InputError(f"{output}: the name of a report must end in .html")
     check_writable(output)
     if data is None:
-        estimator, corpus = load_dca(model), None
+        loaded, corpus = load_model(model), None
     else:
-        estimator, corpus = model_and_data(model, data, reading)
+        loaded, corpus = model_and_data(model, data, reading)
     page = described(
-        estimator, corpus, labels=labels or (), n_words=words, title=title,
+        loaded.fit, corpus, labels=labels or (), n_words=words, title=title,
         n_jobs=reading.threads, worded=lambda error: shell_wording(error, FLAGS),
     )  # fmt: skip
     write_page(output, page)

@@ -87,17 +87,20 @@ class Grid:
             ),
         }  # fmt: skip
 
-    def heading(self, k: int, text: str) -> dict[str, Any]:
-        """Return the heading above a chart, from the left edge of its labels, cut to its width."""
+    def heading(self, k: int, text: str, end: str = "") -> dict[str, Any]:
+        """Return the heading above a chart, from the left edge of its labels.
+
+        The text is cut to the width of the chart; what ``end`` adds stays.
+        """
         longest, room = len(text), self.left + self.wide + self.gap - 8
-        while longest > 4 and plain_width(shortened(text, longest), 13, bold=True) > room:
+        while longest > 4 and plain_width(shortened(text, longest) + end, 13, bold=True) > room:
             longest -= 1
         across, up = self._size
         row, column = divmod(k, self.n_columns)
         start = column * (self.left + self.wide + self.gap)
         top = row * (self.above + self.tall + self.below) + self.above
         return note(
-            label(text, longest), start / across, 1 - (top - 3) / up, xanchor="left",
+            label(text, longest) + label(end), start / across, 1 - (top - 3) / up, xanchor="left",
             yanchor="bottom", font={"size": 13, "weight": "bold"},
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.plot.inputs import components_of
-from discan.plot.lettering import label, percent, shortened, widest
+from discan.plot.lettering import label, percent, widest
 from discan.plot.palette import INK
 from discan.plot.panels import Grid
 from discan.plot.subjects import Components
@@ -19,6 +19,7 @@ __all__ = ["top_words"]
 
 ROW = 16  # pixels per word
 BARS = 110  # pixels of the longest bar
+NARROWEST = 80  # pixels of the labels to the left of the bars
 WIDTH = 1160  # of the whole figure, about
 
 
@@ -69,7 +70,7 @@ def top_words(
     chosen = [_listed(found, k, n_words) for k in range(n_components)]
     longest = 60 if found.grouped else 22
     names = [[_name(found, j, longest) for j in listed] for listed in chosen]
-    left = 16 + int(widest([name for listed in names for name in listed], 12))
+    left = max(NARROWEST, 16 + int(widest([name for listed in names for name in listed], 12)))
     grid = Grid(n_components, left, BARS, ROW * max(map(len, chosen)), above=26, gap=22,
                 width=WIDTH)  # fmt: skip
     traces: list[dict[str, Any]] = []
@@ -82,10 +83,8 @@ def top_words(
                 "ticktext": written}  # fmt: skip
         blank = {"range": [0, most * 1.001], "showticklabels": False, "tickvals": [0]}
         layout |= grid.axes(k, {**blank, "showgrid": True}, rows)
-        # the size stays, also if the name is long
-        longest = int((grid.left + grid.wide) / 8) - 8
-        head = f"{shortened(found.names[k], longest)}, {percent(found.sizes[k])}"
-        layout["annotations"].append(grid.heading(k, head))
+        head = grid.heading(k, found.names[k], f", {percent(found.sizes[k])}")
+        layout["annotations"].append(head)
     return figure(
         traces, layout,
         title=title or f"{nouns.words.capitalize()} that set the {nouns.components} apart",

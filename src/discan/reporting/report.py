@@ -8,7 +8,6 @@ from typing import Any
 
 from discan import plot
 from discan.errors import InputError
-from discan.estimators.baseline import unigram_score
 from discan.plot.page import escape, figure_part, whole_page
 from discan.reporting import parts, sentences
 from discan.reporting.facts import Facts, gather
@@ -148,10 +147,9 @@ def _doubts(facts: Facts, scores: tuple[float, float] | None, worded: Wording) -
 
 def _scores(facts: Facts) -> tuple[float, float] | None:
     """Return the log-likelihood per held-out token, of the model and of the unigram."""
-    if facts.corpus is None:
+    if facts.corpus is None or facts.fit.documents is None:
         return None
-    total, n_tokens = facts.fit.completion(facts.corpus).sum(axis=1)
-    return float(total / n_tokens), unigram_score(facts.fit, facts.corpus)
+    return facts.fit.score(facts.corpus), facts.fit.unigram_score(facts.corpus)
 
 
 _STYLE = """
