@@ -306,6 +306,7 @@ def test_settings():
         "schedule": "exact",
         "burn_in": 6,
         "thin": 2,
+        "draws": 5,
     }
     estimator = make("gp", Collapsed(burn_in=1, n_draws=1, schedule="blocked")).fit(X)
     assert estimator.settings_["schedule"] == "blocked"

@@ -57,3 +57,14 @@ def test_a_level_objective():
     low, high = figure.layout.yaxis.range
     assert low < -2e3 < high
     assert len(set(figure.layout.yaxis.ticktext)) == len(figure.layout.yaxis.ticktext)
+
+
+def test_draws_that_were_dropped_are_not_marked(votes):
+    """A chain that forgets averages the last draws alone."""
+    fit = replace(votes.fit_, settings={"burn_in": 2, "thin": 2, "draws": 3})
+    drawn = plot.trace(fit).data[1]
+    np.testing.assert_array_equal(drawn.x, [14, 16, 18])
+    many = replace(votes.fit_, trace=Trace.of(np.ones((200, 3))), settings={"thin": 1})
+    figure = plot.trace(many)
+    assert len(figure.data) == 1
+    assert "200 draws are averaged" in figure.layout.annotations[0].text

@@ -344,9 +344,12 @@ class Run:
         )
 
     def _chain(self) -> dict[str, int]:
-        """Return which cycles of a chain gave draws."""
+        """Return which cycles of a chain gave draws, and how many of the last are averaged."""
         schedule = self.limited or self.schedule
-        return {"burn_in": schedule.burn_in, "thin": schedule.thin} if schedule.thin else {}
+        if not schedule.thin:
+            return {}
+        averaged = {} if self.draws is None else {"draws": self.draws.n_draws}
+        return {"burn_in": schedule.burn_in, "thin": schedule.thin, **averaged}
 
     def _read(self, point: bool) -> KnownDocuments:
         """Gather the posterior means of the documents from the states."""

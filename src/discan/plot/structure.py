@@ -27,6 +27,7 @@ PER_LABEL = 12.5  # pixels between upright labels
 PER_LINE = int(WIDTH // PER_LABEL)  # labels; the others follow on lines below
 MOST_COLUMNS = 2000  # per line; of more documents, neighbours are averaged
 LEADER = 14  # pixels from the plot to upright labels, for lines that lead to them
+FAR = 40  # pixels that a level label may be moved
 REGION = 30  # pixels for the names of regions
 
 
@@ -97,9 +98,9 @@ def structure(
     lines = _lines(groups.sizes, labelled)
     edges = np.concatenate(([0], np.cumsum(groups.sizes)))
 
-    flat = _fits(short, np.diff(edges) * WIDTH / n_documents) if len(lines) == 1 else False
-    below = 26 if flat else LEADER + 12 + int(widest(short, 11))
-    below = below if labelled else 14
+    pixels = np.diff(edges) * WIDTH / n_documents
+    flat, gap = _manner(short, pixels) if len(lines) == 1 else (False, LEADER)
+    below = gap + (22 if flat else 12 + int(widest(short, 11))) if labelled else 14
     foot = below + (REGION if groups.outer is not None else 0)
     tall = len(lines) * HEIGHT + (len(lines) - 1) * (foot + 16)
     tall = max(tall, 19 * len(keys) + 8 - foot)
@@ -111,13 +112,13 @@ def structure(
     one = tall if len(lines) == 1 else HEIGHT
     traces: list[dict[str, Any]] = []
     for n, line in enumerate(lines):
-        panel = _Panel(n, line, tall, n * (one + foot + 16), one)
+        panel = _Panel(n, line, tall, n * (one + foot + 16), one, flat, gap)
         traces += panel.areas(documents, at, groups, keys)
-        layout |= panel.axes(edges, short if labelled else [], flat)
+        layout |= panel.axes(edges, short if labelled else [])
         if labelled:
-            layout["shapes"] += panel.marks(edges, flat, len(short))
+            layout["shapes"] += panel.marks(edges, short)
         if groups.outer is not None:
-            shapes, notes = panel.regions(edges, groups.outer, below, flat)
+            shapes, notes = panel.regions(edges, groups.outer, below)
             layout["shapes"] += shapes
             layout["annotations"] += notes
     kind = f" in {len(short)} groups" if labelled else ""
@@ -140,13 +141,18 @@ def structure(
 
 @dataclass(frozen=True)
 class _Panel:
-    """A line of documents in the figure; ``top`` and ``height`` in pixels of the ``tall`` plot."""
+    """A line of documents in the figure; ``top`` and ``height`` in pixels of the ``tall`` plot.
+
+    Labels are ``flat`` or upright, and ``gap`` pixels below the plot.
+    """
 
     number: int
     line: _Line
     tall: float
     top: float
     height: float
+    flat: bool
+    gap: int
 
     @property
     def suffix(self) -> str:
@@ -198,17 +204,16 @@ class _Panel:
                         customdata=edges, meta={})  # fmt: skip
         return [*traces, {**hidden, **place}]
 
-    def axes(self, edges: Array, short: list[str], flat: bool) -> dict[str, Any]:
+    def axes(self, edges: Array, short: list[str]) -> dict[str, Any]:
         """Return the two axes of the line; labels are moved apart."""
         line = self.line
         shown = [short[g] for g in line.groups] if short else []
-        middles = self._middles(edges)
-        places = self._moved(middles, shown, flat) if shown else middles[:0]
+        places = self._moved(edges, shown) if shown else np.empty(0)
         return {
             f"xaxis{self.suffix}": axis(
                 range=[0, line.stop - line.start], anchor=f"y{self.suffix}", domain=[0, 1],
-                tickvals=places, ticktext=shown, tickangle=0 if flat else -90,
-                tickfont={"size": 12 if flat else 11}, ticklen=5 if flat else LEADER + 3,
+                tickvals=places, ticktext=shown, tickangle=0 if self.flat else -90,
+                tickfont={"size": 12 if self.flat else 11}, ticklen=self.gap + 3,
             ),
             f"yaxis{self.suffix}": axis(
                 anchor=f"x{self.suffix}",
@@ -216,34 +221,32 @@ class _Panel:
             ),
         }  # fmt: skip
 
-    def marks(self, edges: Array, flat: bool, n_groups: int) -> list[dict[str, Any]]:
+    def marks(self, edges: Array, short: list[str]) -> list[dict[str, Any]]:
         """Return lines between groups, and lines that lead from groups to their labels."""
         first, last = self.line.groups.start, self.line.groups.stop
-        wide = 1.5 if n_groups <= 20 else 0.7
+        pen: dict[str, Any] = {"color": "#111", "width": 1.5 if len(short) <= 20 else 0.7}
         shapes = [
-            self._segment(at, -self.height, at, 3 if flat else 0, {"color": "#111", "width": wide})
+            self._segment(at, -self.height, at, 3 if self.gap < LEADER else 0, pen)
             for at in edges[first + 1 : last] - edges[first]
         ]
-        if flat:
+        if self.gap < LEADER:
             return shapes
-        middles = self._middles(edges)
-        places = self._moved(middles, [""] * len(middles), flat)
+        places = self._moved(edges, [short[g] for g in self.line.groups])
         pen = {"color": GREY, "width": 0.7}
-        for middle, place in zip(middles, places, strict=True):
+        for middle, place in zip(self._middles(edges), places, strict=True):
             shapes.append(self._segment(middle, 1, place, LEADER, pen))
         return shapes
 
     def regions(
-        self, edges: Array, outer: list[str], below: float, flat: bool
+        self, edges: Array, outer: list[str], below: float
     ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return a line under the labels of each region, and its name."""
         begin, end = self.line.groups.start, self.line.groups.stop
         starts = [g for g in self.line.groups if g == begin or outer[g] != outer[g - 1]]
-        if flat:
+        if self.flat:
             borders = (edges[[*starts, end]] - edges[begin]) / self.scale  # pixels
         else:
-            middles = self._middles(edges)
-            places = self._moved(middles, [""] * len(middles), flat) / self.scale
+            places = self._moved(edges, [""] * (end - begin)) / self.scale
             inner = [(places[g - begin - 1] + places[g - begin]) / 2 for g in starts[1:]]
             ends = places[0] - PER_LABEL / 2, places[-1] + PER_LABEL / 2
             borders = np.array([max(ends[0], 0.0), *inner, min(ends[1], WIDTH)])
@@ -274,11 +277,10 @@ class _Panel:
         middles = (edges[first + 1 : last + 1] + edges[first:last]) / 2 - edges[first]
         return np.asarray(middles)
 
-    def _moved(self, middles: Array, shown: list[str], flat: bool) -> Array:
+    def _moved(self, edges: Array, shown: list[str]) -> Array:
         """Return the places of labels, none over another."""
-        widths = np.array([text_width(s, 12) + 8 if flat else PER_LABEL for s in shown])
-        moved = spread(middles / self.scale, widths, -4 if flat else 0, WIDTH + (4 if flat else 0))
-        return np.asarray(moved * self.scale)
+        middles = self._middles(edges) / self.scale
+        return _apart(middles, shown, self.flat) * self.scale
 
     def _segment(
         self, x0: float, down0: float, x1: float, down1: float, pen: dict[str, Any]
@@ -324,15 +326,26 @@ def _lines(sizes: Array, labelled: bool) -> list[_Line]:
     return [_Line(int(edges[a]), int(edges[b]), range(int(a), int(b))) for a, b in pairwise(cuts)]
 
 
-def _fits(short: list[str], pixels: Array) -> bool:
-    """Tell whether level labels need not be moved far from their groups."""
-    widths = np.array([text_width(text, 12) + 8 for text in short])
-    if widths.sum() > WIDTH:
-        return False
-    ends = np.cumsum(pixels)
-    middles = ends - pixels / 2
-    moved = np.abs(spread(middles, widths, -4, WIDTH + 4) - middles)
-    return bool((moved <= np.maximum(pixels / 2 - 3, 4)).all())
+def _manner(short: list[str], pixels: Array) -> tuple[bool, int]:
+    """Tell whether labels can be level, and how many pixels below the plot they begin.
+
+    Level labels may leave their groups a little if a line leads to them.
+    """
+    widths = sum(text_width(text, 12) + 8 for text in short)
+    if widths > WIDTH:
+        return False, LEADER
+    middles = np.cumsum(pixels) - pixels / 2
+    moved = np.abs(_apart(middles, short, True) - middles)
+    if (moved <= np.maximum(pixels / 2 - 3, 4)).all():
+        return True, 2
+    return bool((moved <= np.maximum(pixels / 2 - 3, FAR)).all()), LEADER
+
+
+def _apart(middles: Array, shown: list[str], flat: bool) -> Array:
+    """Return the places of labels in pixels, none over another."""
+    widths = np.array([text_width(text, 12) + 8 if flat else PER_LABEL for text in shown])
+    more = 4 if flat else 0
+    return spread(middles, widths, -more, WIDTH + more)
 
 
 def _columns(sizes: Array) -> Array:

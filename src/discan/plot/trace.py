@@ -20,6 +20,7 @@ from discan.validation import one_of, whole
 __all__ = ["trace"]
 
 START = 0.1  # part of the cycles that may lie below the figure
+MOST_DOTS = 80  # of draws; of more, only the first is marked
 STEEP = 2.5  # times as much as all later ones: what the first cycles must rise for that
 
 
@@ -73,7 +74,7 @@ def trace(
         told = [f"{against} {a:,.4g}: {b:,.6g}" for a, b in zip(x, y, strict=True)]
         pen = {"color": colour, "width": 2}
         traces.append(theme.points("lines", key, x, y, told, line=pen))
-        if drawn.any():
+        if drawn.any() and drawn.sum() <= MOST_DOTS:
             dot = {"color": colour, "size": 5, "line": {"width": 0}}
             dots = theme.points("markers", f"{key}: draws", x[drawn], y[drawn], marker=dot)
             traces.append({**dots, "showlegend": False})
@@ -95,8 +96,11 @@ def trace(
     if any(below):
         cycles = f"first {max(below):,} cycles" if max(below) > 1 else "first cycle"
         notes.append(f"the {cycles}, from {min(y[0] for _, y, _ in lines):,.0f}, not shown")
-    if any(drawn.any() for _, _, drawn in lines):
+    n_drawn = [int(drawn.sum()) for _, _, drawn in lines]
+    if any(0 < n <= MOST_DOTS for n in n_drawn):
         notes.append("dots are cycles whose draws are averaged")
+    elif any(n_drawn):
+        notes.append(f"{max(n_drawn):,} draws are averaged")
     return theme.figure(
         traces, layout, title=title, subtitle=subtitle or "; ".join(notes),
         description=f"Line of the objective against {against}: from {lines[0][1][0]:.6g} to "
@@ -149,7 +153,10 @@ def _drawn(settings: Mapping[str, Any], n_cycles: int) -> Array:
     if not thin:
         return np.zeros(n_cycles, dtype=bool)
     after = np.arange(1, n_cycles + 1) - settings.get("burn_in", 0)
-    return np.asarray((after > 0) & (after % thin == 0))
+    at = np.flatnonzero((after > 0) & (after % thin == 0))
+    drawn = np.zeros(n_cycles, dtype=bool)
+    drawn[at[-settings.get("draws", n_cycles) :]] = True  # earlier draws may have been dropped
+    return drawn
 
 
 def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, Any]:
@@ -159,8 +166,11 @@ def _first_draw(line: tuple[Array, Array, Array], several: bool) -> dict[str, An
         return {}
     at = float(x[np.argmax(drawn)])
     late = at > (x[0] + x[-1]) / 2
+    # the objective rises: the lower right and the upper left are free
     told = theme.note(
-        "draws begin", at, 0.02, xref="x", xanchor="right" if late else "left", yanchor="bottom",
-        xshift=-5 if late else 5, font={"size": 12, "color": GREY},
+        "draws begin", at, 0.02 if late else 0.98, xref="x", xanchor="left",
+        yanchor="bottom" if late else "top", xshift=5, font={"size": 12, "color": GREY},
     )  # fmt: skip
+    if at > x[0] + 0.85 * (x[-1] - x[0]):
+        told |= {"xanchor": "right", "xshift": -5}
     return {"shapes": [theme.rule(x=at)], "annotations": [told]}
