@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trace: the objective by cycle, and the draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import discan
 from discan import plot
+from discan.fitting.trace import Trace
 
 
 def test_trace(votes, texts):
