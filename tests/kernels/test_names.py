@@ -16,7 +16,6 @@ WITHOUT_TWIN = {
     "blocked.by_lists": "the compiled part of sweep_by_lists",
     "blocked.by_rows": "the compiled part of sweep_by_rows",
     "blocked.round_tables": "NumPy itself",
-    "cvb0.split_counts": "the compiled part of expect_others",
     "gibbs.sweep_or_split": "the compiled part of sweep and split",
     "random.open_stream": "the constructor of Stream",
     "random.to_uniform": "a part of Stream.uniform",

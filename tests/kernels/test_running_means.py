@@ -27,8 +27,8 @@ def test_add_counts(K, dtype, rows, normalised):
         counts[2] = 0
         total = counts.sum(axis=1) + 1.5 if normalised else np.zeros(0)
         out_indptr = np.empty_like(indptr)
-        running_means.union_sizes(counts, indptr, components, out_indptr)
-        assert_array_equal(out_indptr, twins.union_sizes(counts, indptr, components))
+        running_means.union_sizes(counts > 0, indptr, components, out_indptr)
+        assert_array_equal(out_indptr, twins.union_sizes(counts > 0, indptr, components))
         size = out_indptr[-1]
         out = (
             np.empty(size, dtype=np.uint16), out_indptr,
@@ -79,7 +79,7 @@ def test_average_used(K):
         given = (counts, totals, block.groups, block.gamma, block.gamma_totals, n_draws)
         running_means.average_loadings(*given, mean, variance)
         out_indptr = np.empty_like(indptr)
-        running_means.union_sizes(counts, indptr, components, out_indptr)
+        running_means.union_sizes(counts > 0, indptr, components, out_indptr)
         size = out_indptr[-1]
         out = np.empty(size, np.uint16), out_indptr, np.empty((2, size), np.float32)
         before = (*given, relative, unused, components, indptr, moments)

@@ -76,7 +76,7 @@ class CountSums:
         if sums.dtype == np.uint32 and self.longest**2 * n_draws >= 2.0**32:
             sums = sums.astype(np.float64)
         indptr = np.empty_like(self.indptr)
-        union_sizes(counts, self.indptr, self.components, indptr)
+        union_sizes(counts > 0, self.indptr, self.components, indptr)
         components = np.empty(indptr[-1], dtype=self.components.dtype)
         new_sums = np.empty((len(sums), indptr[-1]), dtype=sums.dtype)
         moments = np.empty((len(self.moments), indptr[-1]))

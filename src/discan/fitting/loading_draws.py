@@ -87,7 +87,7 @@ class UsedMeans:
         prior, words = params.prior, slice(self.start, self.stop)
         counts = np.asarray(params.loading_counts)[words]
         indptr = np.empty_like(self.indptr)
-        union_sizes(counts, self.indptr, self.components, indptr)
+        union_sizes(counts > 0, self.indptr, self.components, indptr)
         components = np.empty(indptr[-1], dtype=self.components.dtype)
         moments = np.empty((2, indptr[-1]), dtype=np.float32)
         average_used(

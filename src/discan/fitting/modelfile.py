@@ -84,7 +84,7 @@ def write_fit(
 def load_fit(path: str | os.PathLike[str]) -> tuple[Fit, str]:
     """Read a fit without its owner, of which only the name of the class is returned.
 
-    For whoever does without an estimator: this loads no scikit-learn.
+    This loads no scikit-learn.
     """
     with faults_of(model_path(path)):
         fit, header, _ = read_fit(path)

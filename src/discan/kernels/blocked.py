@@ -431,10 +431,15 @@ def _draw_rest(s, weight, first, inverse, old, left):
 # ---- between rounds ----
 
 
-@kernel()
+def _inverse_norms(loading_counts, first, last, totals, group_of_word, gamma_totals, *others):
+    """1 / N_k, (G K,)."""
+    return ((1.0 / (gamma_totals[:, None] + totals)).astype(np.float32).reshape(-1),)
+
+
+@kernel(_inverse_norms)
 def index_words(
     loading_counts, first, last, totals, group_of_word, gamma_totals, touched,
-    list_first, out_length, out_components, out_counts, out_fractions,
+    list_first, out_length, out_components, out_counts, out_fractions, inverse,
 ):  # fmt: skip
     """List the components in which words ``first`` to ``last - 1`` have tokens, and n_jk / N_k.
 
@@ -443,10 +448,6 @@ def index_words(
     lists of touched words are made again, but new norms change all fractions.
     """
     n_components = totals.shape[1]
-    inverse = np.empty(totals.size, dtype=np.float32)
-    for g in range(totals.shape[0]):
-        for k in range(n_components):
-            inverse[g * n_components + k] = 1.0 / (gamma_totals[g] + totals[g, k])
     for j in range(first, last):
         start = list_first[j]
         if touched[j]:
@@ -466,13 +467,14 @@ def index_words(
             out_fractions[at] = np.float32(out_counts[at]) * inverse_norm
 
 
-@kernel()
-def move_counts(moved_words, moved_from, moved_to, first, last, loading_counts, out_touched):
+@kernel(lambda *arguments: (np.empty(_MOVES, dtype=np.int64),))
+def move_counts(
+    moved_words, moved_from, moved_to, first, last, loading_counts, out_touched, picked
+):
     """Apply the moves of words ``first`` to ``last - 1``; mark these words as touched.
 
     Same as twins.blocked.move_counts.
     """
-    picked = np.empty(_MOVES, dtype=np.int64)
     n_components = np.uint64(loading_counts.shape[1])
     flat = loading_counts.reshape(-1)
     for start in range(0, moved_words.shape[0], _MOVES):

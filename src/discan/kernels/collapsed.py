@@ -107,15 +107,19 @@ def _document_weight(count, shape, rate, present):
     return weight * present if count == 0 else weight
 
 
-@kernel()
-def assign(indptr, words, counts, loadings, scores, assignments, seed, first_document):
+def _weights_and_stream(indptr, words, counts, loadings, *others):
+    return np.empty(loadings.shape[1]), np.empty(2, dtype=np.uint64)
+
+
+@kernel(_weights_and_stream)
+def assign(
+    indptr, words, counts, loadings, scores, assignments, seed, first_document, weights, stream
+):
     """Draw a component for every token by given loadings and scores, to start a chain.
 
     Same as twins.collapsed.assign.
     """
     n_components = loadings.shape[1]
-    weights = np.empty(n_components)
-    stream = np.empty(2, dtype=np.uint64)
     token = 0
     for i in range(indptr.shape[0] - 1):
         open_stream(stream, seed, START, np.int64(0), first_document + i)

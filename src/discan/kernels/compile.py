@@ -19,17 +19,23 @@ __all__ = ["REORDER", "Kernel", "Part", "intrinsic", "kernel", "part"]
 # in different orders, and which one runs depends on what was compiled and what was loaded.
 REORDER = {"reassoc", "contract", "nsz"}
 
+Buffers = Callable[..., tuple[Any, ...]] | None
+
 _ONE_AT_A_TIME = threading.RLock()
 
 
-def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Compile a function without the GIL, and cache it on disk unless no folder is writable."""
+def kernel(buffers: Buffers = None, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Compile a function without the GIL, and cache it on disk unless no folder is writable.
+
+    ``buffers(*arguments)`` returns arrays that the function gets after the arguments of a call.
+    NumPy makes them, because allocation in a kernel would have to be compiled.
+    """
     # all options are explicit: a kernel would inherit the others from its first caller
     options = {
         "nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True,
         **options,
     }  # fmt: skip
-    return lambda function: Kernel(function, options)
+    return lambda function: Kernel(function, options, buffers)
 
 
 def part(**options: Any) -> Callable[[Callable[..., Any]], Part]:
@@ -79,9 +85,12 @@ class _Compiled:
 class Kernel(_Compiled):
     """A compiled function; the names of its attributes are those that Numba looks for."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], options: dict[str, Any], buffers: Buffers = None
+    ) -> None:
         super().__init__(function)
         self.targetoptions = options
+        self.buffers = buffers
 
     def make(self) -> Any:
         """Make a dispatcher, which compiles the function for the types of each call."""
@@ -91,6 +100,8 @@ class Kernel(_Compiled):
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
+        if self.buffers is not None:
+            arguments += self.buffers(*arguments)
         return self.compiled(*arguments)
 
     @property

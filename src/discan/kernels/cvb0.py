@@ -18,10 +18,16 @@ _RARE = 1e-4  # for smaller c the series of 1 - exp(-c) is more exact
 KEPT = 0.3  # a long step leaves at least this fraction of the counts that a plain step gives
 
 
+def _rows(*arguments):
+    loadings = arguments[6]
+    return (work_rows(6, loadings.shape[1], loadings.dtype),)
+
+
+@kernel(_rows, fastmath=REORDER)
 def expect_others(
     indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
     inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
-    collect,
+    collect, rows,
 ):  # fmt: skip
     """Split the counts of a block of documents, each token given all other tokens.
 
@@ -38,19 +44,6 @@ def expect_others(
     ``out_objective`` gets sum_j w_j log p(j | the other tokens) of each document. If ``collect``,
     the last inner step adds w_j R_jk to ``out_loading_counts``.
     """
-    split_counts(
-        indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
-        inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
-        collect, work_rows(6, loadings.shape[1], loadings.dtype),
-    )  # fmt: skip
-
-
-@kernel(fastmath=REORDER)
-def split_counts(
-    indptr, words, counts, levels, shape, rate, loadings, group_of_word, gamma, gamma_totals,
-    inverse_totals, score_shape, out_loading_counts, out_objective, stride, n_inner, tolerance,
-    collect, rows,
-):  # fmt: skip
     n_components = loadings.shape[1]
     real = loadings.dtype.type
     scores, scale, empty = rows[1], rows[2], rows[3]

@@ -315,10 +315,15 @@ def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
             out_log_draws[j, k] = math.log(draws[k]) if draws[k] > 0.0 else logs[k]
 
 
-@kernel()
+def _pool_and_stream(component_counts, levels, shape, *others):
+    pooled = len(shape) if len(shape) <= _FEW_LEVELS else 0
+    return np.zeros((pooled, shape.shape[1])), np.empty(2, dtype=np.uint64)
+
+
+@kernel(_pool_and_stream)
 def augment_scores(
     component_counts, levels, shape, rate, present,
-    out_tables, out_active, out_scores, out_log_beta, seed, cycle, first_document,
+    out_tables, out_active, out_scores, out_log_beta, seed, cycle, first_document, pool, stream,
 ):  # fmt: skip
     """Draw the auxiliary variables that make the hyperparameter moves exact (theory 5.3).
 
@@ -328,10 +333,8 @@ def augment_scores(
     level, ``out_scores`` (K,) and ``out_log_beta`` (1,). Only sums of scores are needed, and scores
     of equal rate sum to a Gamma: with few levels, one draw per level and component is enough.
     """
-    n_levels, n_components = shape.shape
-    pooled = n_levels <= _FEW_LEVELS
-    pool = np.zeros((n_levels if pooled else 0, n_components))
-    stream = np.empty(2, dtype=np.uint64)
+    n_components = shape.shape[1]
+    pooled = pool.shape[0] > 0
     for i in range(component_counts.shape[0]):
         level = levels[i]
         open_stream(stream, seed, AUGMENT, cycle, first_document + i)
@@ -360,9 +363,9 @@ def augment_scores(
                 out_scores[k] += math.exp(log_score) / rate[level, k]
 
 
-@kernel()
+@kernel(lambda *arguments: (np.empty(2, dtype=np.uint64),))
 def augment_loadings(
-    loading_counts, totals, gamma, gamma_totals, out_tables, out_log_beta, seed, cycle
+    loading_counts, totals, gamma, gamma_totals, out_tables, out_log_beta, seed, cycle, stream
 ):
     """Draw tables of every word and log u of every group and component, for moves of gamma.
 
@@ -370,7 +373,6 @@ def augment_loadings(
     ``out_log_beta`` (G,) sums log u_gk, u ~ Beta(Gamma_g, n_gk), over k.
     """
     n_words, n_components = loading_counts.shape
-    stream = np.empty(2, dtype=np.uint64)
     for j in range(n_words):
         open_stream(stream, seed, AUGMENT, cycle, -1 - j)
         for k in range(n_components):

@@ -14,8 +14,8 @@ __all__ = ["log_loadings"]
 _TABLE = 256  # smaller counts are looked up in a table
 
 
-@kernel()
-def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
+@kernel(lambda *arguments: (np.empty(_TABLE),))
+def log_loadings(loading_counts, group_totals, gamma, gamma_totals, table):
     """Log D, the probability of the words given their components, loadings integrated out.
 
     Same as twins.objective.log_loadings: sum_gk log D_gk (theory 2.4). Most counts are zero or
@@ -23,7 +23,6 @@ def log_loadings(loading_counts, group_totals, gamma, gamma_totals):
     up in a table, which is extended when needed and started again when gamma changes.
     """
     n_words, n_components = loading_counts.shape
-    table = np.empty(_TABLE)
     table[0] = 0.0
     known = 0
     result = 0.0

@@ -10,20 +10,21 @@ __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
 
 @kernel()
-def union_sizes(component_counts, indptr, components, out_indptr):
+def union_sizes(used, indptr, components, out_indptr):
     """Offsets of the entries once the components of this draw are added to those of past draws.
 
-    Same as twins.running_means.union_sizes. ``indptr`` (n + 1,) and ``components`` list, per
-    document and ascending, the components that any past draw has used.
+    Same as twins.running_means.union_sizes. ``used`` (n, K) tells which components this draw uses;
+    ``indptr`` (n + 1,) and ``components`` list, per document and ascending, those that any past
+    draw has used.
     """
     out_indptr[0] = 0
-    for i in range(component_counts.shape[0]):
+    for i in range(used.shape[0]):
         size = indptr[i + 1] - indptr[i]
-        for k in range(component_counts.shape[1]):
-            if component_counts[i, k] > 0:
+        for k in range(used.shape[1]):
+            if used[i, k]:
                 size += 1
         for e in range(indptr[i], indptr[i + 1]):
-            if component_counts[i, components[e]] > 0:
+            if used[i, components[e]]:
                 size -= 1  # already counted
         out_indptr[i + 1] = out_indptr[i] + size
 
@@ -104,10 +105,10 @@ def average_loadings(
             variance[j, k] += (square - variance[j, k]) * fraction
 
 
-@kernel()
+@kernel(lambda counts, *others: (np.empty(counts.shape[1] + 1, dtype=np.int64),))
 def average_used(
     loading_counts, totals, group_of_word, gamma, gamma_totals, n_draws, relative, unused,
-    components, indptr, moments, out_components, out_indptr, out_moments,
+    components, indptr, moments, out_components, out_indptr, out_moments, drawn,
 ):  # fmt: skip
     """Copy the moments over past draws to new arrays and add draw ``n_draws``.
 
@@ -119,7 +120,6 @@ def average_used(
     """
     fraction = 1.0 / n_draws
     n_components = loading_counts.shape[1]
-    drawn = np.empty(n_components + 1, dtype=np.int64)
     for j in range(loading_counts.shape[0]):
         g, r = group_of_word[j], relative[j]
         old, last, new = indptr[j], indptr[j + 1], out_indptr[j]

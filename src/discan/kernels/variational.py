@@ -41,18 +41,22 @@ def expect(
     the expected counts w_j R_jk divided by the loadings (``weights``); the caller multiplies each
     lane's sums by the loadings. The arithmetic is in the precision of ``weights``.
     """
-    rows = work_rows(2, weights.shape[1], weights.dtype)
     step = expect_by_geometric_mean if geometric_mean else expect_by_mean
     step(
         indptr, words, counts, levels, shape, rate, weights, score_shape, out_score_sums,
-        out_objective, power, n_inner, tolerance, collect, rows,
+        out_objective, power, n_inner, tolerance, collect,
     )  # fmt: skip
+
+
+def _rows(*arguments):
+    weights = arguments[6]
+    return (work_rows(2, weights.shape[1], weights.dtype),)
 
 
 def _expect(geometric_mean):
     """Compile one of two kernels, by the mean or the geometric mean, without code of the other."""
 
-    @kernel(fastmath=REORDER)
+    @kernel(_rows, fastmath=REORDER)
     def expect(
         indptr, words, counts, levels, shape, rate, weights, score_shape, out_score_sums,
         out_objective, power, n_inner, tolerance, collect, rows,

@@ -6,10 +6,10 @@ import numpy as np
 __all__ = ["add_counts", "average_loadings", "average_used", "union_sizes"]
 
 
-def union_sizes(component_counts, indptr, components):
-    """Offsets (n + 1,) of the entries once the components of a draw are added."""
-    used = _entries(indptr, components, component_counts.shape) | (component_counts > 0)
-    return np.concatenate(([0], np.cumsum(used.sum(axis=1))))
+def union_sizes(used, indptr, components):
+    """Offsets (n + 1,) of the entries once the components that a draw uses are added."""
+    ever = _entries(indptr, components, used.shape) | used
+    return np.concatenate(([0], np.cumsum(ever.sum(axis=1))))
 
 
 def add_counts(
