@@ -23,6 +23,10 @@ __all__ = [
 ]  # fmt: skip
 
 DATASET = "dataset:"  # what the name of a data set begins with
+FOLD_INS = {
+    "fast": "models fitted by sampling: split the words of a document by expected counts (default)",
+    "gibbs": "draw them many times: more exact, a hundred times slower",
+}
 
 
 # ---- how to declare one ----
@@ -218,6 +222,7 @@ class NewData(Reading):
         float,
         reading("Fail if the model does not know a larger share of the tokens.", min=0.0, max=1.0),
     ] = 1.0
+    fold_in: Annotated[str | None, running(**one_of(lambda: FOLD_INS))] = None
     threads: Threads = -1
 
 
