@@ -18,6 +18,8 @@ WITHOUT_TWIN = {
     "blocked.round_tables": "NumPy itself",
     "cvb0.split_counts": "the compiled part of expect_others",
     "gibbs.sweep_or_split": "the compiled part of sweep and split",
+    "new_documents.split_absent": "the compiled part of split_new",
+    "new_documents.split_present": "the compiled part of split_new",
     "random.open_stream": "the constructor of Stream",
     "random.to_uniform": "a part of Stream.uniform",
     "simd.weighted_draws.count_at": "a part of sweep_by_rows",

@@ -435,6 +435,7 @@ def _tempered(params: Params) -> Params:
 
 
 def even_state(params: Params, block: Block, scores: Array | None = None) -> ScoreState:
+    """Split each document evenly over the components, or by the given scores (n, K)."""
     rows = params.table.rows(block.levels)
     n_components = params.n_components
     lengths = block_lengths(block)

@@ -26,6 +26,7 @@ def split_new(
             split = _split(theta, alpha, b, q, c, none, np.minimum(n, 1)[:, None])
             new = n @ split
             none = np.prod(np.maximum(1 - split, 1e-6) ** n[:, None], axis=0)
+            none = none if (present < 1).any() else np.ones(size[1])
             change = np.abs(new - c).sum()
             c = np.maximum(c + stride * (new - c), 0.3 * new)
             c *= new.sum() / c.sum() if c.sum() > 0 else 0
