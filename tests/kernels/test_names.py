@@ -17,6 +17,8 @@ WITHOUT_TWIN = {
     "blocked.by_rows": "the compiled part of sweep_by_rows",
     "blocked.round_tables": "NumPy itself",
     "gibbs.sweep_or_split": "the compiled part of sweep and split",
+    "new_documents.split_absent": "the compiled part of split_new",
+    "new_documents.split_present": "the compiled part of split_new",
     "random.open_stream": "the constructor of Stream",
     "random.to_uniform": "a part of Stream.uniform",
     "simd.weighted_draws.count_at": "a part of sweep_by_rows",

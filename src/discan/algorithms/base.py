@@ -270,6 +270,9 @@ class Algorithm(ABC):
         Number of documents that a component starts from.
     cannot_learn : frozenset of str
         Hyperparameters that it would learn wrongly.
+    formerly : dict
+        Options that were added later, with values that mean what was done before. Files that do not
+        have the options get these values, so that they give the answers that they always gave.
     """
 
     name: ClassVar[str]
@@ -279,6 +282,7 @@ class Algorithm(ABC):
     monotone: ClassVar[bool] = True
     documents_per_component: ClassVar[int] = 20
     cannot_learn: ClassVar[frozenset[str]] = frozenset()
+    formerly: ClassVar[dict[str, Any]] = {}
 
     # ---- before a fit ----
 

@@ -6,11 +6,11 @@ See theory 4.7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
 from discan.algorithms.expectation import (
     FOLD_IN_STEPS,
     FOLD_IN_TOLERANCE,
@@ -20,7 +20,9 @@ from discan.algorithms.expectation import (
     atom_refusal,
     block_lengths,
     even_batch,
+    even_state,
 )
+from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, pieces
@@ -71,11 +73,12 @@ class CollapsedVariational(Expectation):
     ----------
     stride : float
         Factor by which each cycle goes further than the plain step, at least 1 and less than 2.
-    online, batch_entries, delay, decay, visits, inner
-        As for ``MAP``.
+    online, batch_entries, delay, decay, visits, inner, fold_in_tolerance
+        As for ``MAP``; here a tolerance of 1e-4 is as good as any.
     """
 
     stride: float = 1.8
+    fold_in_tolerance: float | None = field(default=TOLERANCE, kw_only=True)
 
     name = "collapsed-variational"
     short = "cvb0"
@@ -191,23 +194,45 @@ class CollapsedVariational(Expectation):
 
     def _expect(
         self, params: Params, block: Block, state: ScoreState, sums: Array | None,
-        steps: int | None = None,
+        steps: int, tolerance: float = 0.0,
     ) -> Array:  # fmt: skip
-        """Call the kernel for so many steps, or to convergence; the last step adds to ``sums``."""
+        """Call the kernel for so many steps; the last one adds to ``sums``."""
+        inverse = _inverse(params, params.totals)  # the loadings include these documents
+        return self._split(params, block, state, sums, inverse, self._stride, steps, tolerance)
+
+    # ---- answers ----
+
+    def infer(self, params: Params, block: Block, seed: np.uint64) -> Posterior:
+        """Split the tokens of each document to its own convergence, from an even start."""
+        if self.fold_in_tolerance is None:
+            state = even_state(params, block)
+            self._converge(params, block, state, None)
+            return self.read(params, block, state)
+        counts, _ = fold_in_others(params, block, self.fold_in_tolerance, self.stride)
+        return self.read(params, block, ScoreState(counts + params.table.rows(block.levels).shape))
+
+    def _converge(
+        self, params: Params, block: Block, state: ScoreState, tolerance: float | None
+    ) -> Array:
+        """Iterate the scores by the kernel of the fit; return the objective."""
+        inverse = np.zeros((len(params.prior.totals), params.n_components), params.loadings.dtype)
+        return self._split(
+            params, block, state, None, inverse, self.stride, FOLD_IN_STEPS,
+            FOLD_IN_TOLERANCE if tolerance is None else tolerance,
+        )  # fmt: skip
+
+    def _split(
+        self, params: Params, block: Block, state: ScoreState, sums: Array | None, inverse: Array,
+        stride: float, steps: int, tolerance: float,
+    ) -> Array:  # fmt: skip
         objective = np.empty(block.stop - block.start)
         table, prior, loadings = params.table, params.prior, params.loadings
         assert loadings is not None
-        n_steps, tolerance, stride = FOLD_IN_STEPS, FOLD_IN_TOLERANCE, self.stride
-        inverse = np.zeros((len(prior.totals), params.n_components), loadings.dtype)
         out = np.empty((0, 0), loadings.dtype) if sums is None else sums
-        if steps is not None:  # the loadings include these documents
-            n_steps, tolerance, stride = steps, 0.0, self._stride
-            inverse = _inverse(params, params.totals)
         expect_others(
             block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
             loadings, prior.layout.group_of_word, prior.gamma, prior.totals, inverse,
-            state.score_shape, out, objective,
-            stride, n_steps, tolerance, sums is not None,
+            state.score_shape, out, objective, stride, steps, tolerance, sums is not None,
         )  # fmt: skip
         return objective
 

@@ -41,16 +41,17 @@ __all__ = [
     "ScoreState",
     "block_lengths",
     "even_batch",
+    "even_state",
 ]
 
-# A fold-in stops when a step moves less than this fraction of a document's words.
+# A fold-in by plain steps stops when a step moves less than this fraction of a document's words.
 FOLD_IN_TOLERANCE = 1e-7
 FOLD_IN_STEPS = 1000
-# From this many components on, most are inactive in most steps. Steps leave them out, and so are
-# cheap enough for a smaller tolerance.
-SETTLE_FROM = 16
+# Steps that leave inactive components out, and extrapolate, are for bounds and all but old files.
 SETTLE_TOLERANCE = 1e-9
 SETTLE_STEPS = 10_000
+# Version 0.1 made plain steps if there were fewer components.
+FORMERLY_SETTLE_FROM = 16
 # From this many products of a count and a component on, point estimates use single precision.
 SINGLE_FROM = 10_000_000
 # Number of batches of an online fit, if each has enough documents.
@@ -105,6 +106,9 @@ class OnlineOptions:
         Passes over a batch when online, with new loadings each time.
     inner : int, optional
         Steps on a document per visit: 1, or 2 when online.
+    fold_in_tolerance : float, optional
+        New documents: stop when a step moves at most this fraction of a document's words. None is
+        what version 0.1 did, for its files.
     """
 
     online: bool = False
@@ -113,6 +117,9 @@ class OnlineOptions:
     decay: float = 0.7
     visits: int = 8
     inner: int | None = None
+    fold_in_tolerance: float | None = 1e-5
+
+    formerly: ClassVar[dict[str, Any]] = {"fold_in_tolerance": None}
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -123,6 +130,9 @@ class OnlineOptions:
             whole("batch_entries", self.batch_entries, 1)
         if self.inner is not None:
             whole("inner", self.inner, 1)
+        if self.fold_in_tolerance is not None:
+            wanted = "a number above 0 and below 1"
+            number("fold_in_tolerance", self.fold_in_tolerance, wanted, 1e-12, 0.999)
 
 
 @dataclass(frozen=True)
@@ -211,7 +221,7 @@ class Expectation(OnlineOptions, Algorithm):
         self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
     ) -> ScoreState:
         """Split each document evenly over the components, or by the given scores."""
-        return _even_state(params, block, start.scores_of(block))
+        return even_state(params, block, start.scores_of(block))
 
     def start_scores(self, params: Params, block: Block, state: ScoreState) -> Array:
         """Scores of the block's documents for another fit to start from, (n, K), any scale."""
@@ -342,17 +352,33 @@ class Expectation(OnlineOptions, Algorithm):
 
     def infer(self, params: Params, block: Block, seed: np.uint64) -> Posterior:
         """Iterate each document to its own convergence, from an even start."""
-        state = _even_state(params, block)
-        self._expect(_tempered(params), block, state, None)
+        state, tolerance = even_state(params, block), self.fold_in_tolerance
+        if tolerance is None and params.n_components >= FORMERLY_SETTLE_FROM:
+            tolerance = SETTLE_TOLERANCE
+        self._converge(_tempered(params), block, state, tolerance)
         return self.read(params, block, state)
 
     def document_objective(self, params: Params, block: Block) -> Array:
         """Objective of new documents at convergence, up to the model's constant, (n,)."""
-        return self._expect(params, block, _even_state(params, block), None)
+        return self._converge(params, block, even_state(params, block), SETTLE_TOLERANCE)
+
+    def _converge(
+        self, params: Params, block: Block, state: ScoreState, tolerance: float | None
+    ) -> Array:
+        """Iterate the scores to convergence; return the objective. None makes plain steps only."""
+        steps = FOLD_IN_STEPS
+        if tolerance is not None and params.power == 1.0 and not params.can_be_absent:
+            solve_scores(
+                block.indptr, block.words, block.counts, block.levels, params.table.shape,
+                params.table.rate, params.loadings, state.score_shape,
+                self.geometric_mean, SETTLE_STEPS, tolerance,
+            )  # fmt: skip
+            steps = 1  # records the answer
+        return self._expect(params, block, state, None, steps, FOLD_IN_TOLERANCE)
 
     def _expect(
         self, params: Params, block: Block, state: ScoreState, sums: Array | None,
-        steps: int | None = None,
+        steps: int, tolerance: float = 0.0,
     ) -> Array:  # fmt: skip
         """Call the kernel for so many steps, or to convergence; the last step adds to ``sums``."""
         collect = sums is not None
@@ -360,7 +386,6 @@ class Expectation(OnlineOptions, Algorithm):
         table, loadings = params.table, params.loadings
         assert loadings is not None
         out = sums if sums is not None else np.empty_like(loadings[:0])
-        n_steps, tolerance = (FOLD_IN_STEPS, FOLD_IN_TOLERANCE) if steps is None else (steps, 0.0)
         head = (block.indptr, block.words, block.counts, block.levels)
         if params.can_be_absent:
             expect_conditional(
@@ -369,15 +394,9 @@ class Expectation(OnlineOptions, Algorithm):
                 out, objective, 5 if collect else FOLD_IN_STEPS, 1e-9, collect,
             )  # fmt: skip
             return objective
-        if steps is None and params.power == 1.0 and params.n_components >= SETTLE_FROM:
-            solve_scores(
-                *head, table.shape, table.rate, loadings, state.score_shape,
-                self.geometric_mean, SETTLE_STEPS, SETTLE_TOLERANCE,
-            )  # fmt: skip
-            n_steps = 1  # records the answer
         expect(
             *head, table.shape, table.rate, loadings, state.score_shape, out, objective,
-            self.geometric_mean, params.power, n_steps, tolerance, collect,
+            self.geometric_mean, params.power, steps, tolerance, collect,
         )  # fmt: skip
         return objective
 
@@ -415,7 +434,8 @@ def _tempered(params: Params) -> Params:
     return replace(params, loadings=np.asarray(params.loadings) ** params.power)
 
 
-def _even_state(params: Params, block: Block, scores: Array | None = None) -> ScoreState:
+def even_state(params: Params, block: Block, scores: Array | None = None) -> ScoreState:
+    """Split each document evenly over the components, or by the given scores (n, K)."""
     rows = params.table.rows(block.levels)
     n_components = params.n_components
     lengths = block_lengths(block)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Stats
+from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, pieces
@@ -19,7 +20,7 @@ from discan.kernels.objective import log_loadings
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
-from discan.validation import number, whole
+from discan.validation import number, one_of, whole
 
 __all__ = ["Sampler", "check_tokens"]
 
@@ -57,6 +58,11 @@ class Sampler(Algorithm):
         End the chain early, when log p(W, z) rises no more than this from one eighth of its sweeps
         to the next, in nats per token; 0 makes all sweeps. Small corpora get at least so many
         sweeps as take a second or two.
+    fold_in : {"fast", "gibbs"}
+        How new documents get their component counts, given the components. "fast" splits each token
+        by the expected counts of all others, as collapsed variational inference does. "gibbs" draws
+        each token at least 150 times: exact in the limit, and about a hundred times slower. It pays
+        where P(l = 0) of single documents must be exact. Short documents are always summed exactly.
     """
 
     burn_in: int = 200
@@ -66,7 +72,9 @@ class Sampler(Algorithm):
     forget: bool = False
     learn_every: int = 1
     settle: float = 0.0
+    fold_in: str = "fast"
 
+    formerly: ClassVar[dict[str, Any]] = {"fold_in": "gibbs"}
     whole_counts = True
     monotone = False
 
@@ -77,6 +85,7 @@ class Sampler(Algorithm):
         whole("thin", self.thin, 1)
         whole("learn_every", self.learn_every, 1)
         number("settle", self.settle, "a number, at least 0", 0.0, np.inf)
+        one_of("fold_in", self.fold_in, ("fast", "gibbs"))
 
     # ---- before a fit ----
 
@@ -166,18 +175,28 @@ class Sampler(Algorithm):
         return Posterior(counts, *params.model.moments(counts, params.table.rows(block.levels)))
 
     def infer(self, params: Params, block: Block, seed: np.uint64) -> Posterior:
-        """Sample a document's tokens with its scores integrated out and loadings fixed."""
-        check_tokens(block, {"algorithm": "variational"})
-        table = params.table
-        counts = np.zeros((block.stop - block.start, params.n_components))
-        empty = np.zeros_like(counts)
-        fold_in(
-            block.indptr, block.words, block.counts, block.levels, *table, params.loadings,
-            counts, empty, FOLD_IN_BURN_IN, FOLD_IN_WORK // counts.shape[1], seed,
-        )  # fmt: skip
-        rows = table.rows(block.levels)
+        """Split or sample a document's tokens, scores integrated out and loadings fixed.
+
+        Means over splits or draws say nothing of second moments, which are NaN.
+        """
+        if self.fold_in == "fast":
+            counts, empty = fold_in_others(params, block, TOLERANCE)
+        else:
+            counts, empty = _drawn(params, block, seed)
+        rows = params.table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
         return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
+
+
+def _drawn(params: Params, block: Block, seed: np.uint64) -> tuple[Array, Array]:
+    """Posterior means of c and of 1(c = 0) by Gibbs over the tokens of each document, (n, K)."""
+    check_tokens(block, {"fold_in": "fast"})
+    counts, empty = np.zeros((2, block.stop - block.start, params.n_components))
+    fold_in(
+        block.indptr, block.words, block.counts, block.levels, *params.table, params.loadings,
+        counts, empty, FOLD_IN_BURN_IN, FOLD_IN_WORK // counts.shape[1], seed,
+    )  # fmt: skip
+    return counts, empty
 
 
 def check_tokens(block: Block, instead: dict[str, str]) -> None:

@@ -118,6 +118,13 @@ def _datasets(incomplete: str) -> list[tuple[str, str]]:
 # ---- single arguments and options ----
 
 FORMATS = choices(_formats)
+FOLD_INS = one_of(
+    lambda: {
+        "fast": "Models fitted by sampling: split the words of a document by expected counts. The "
+        "default.",
+        "gibbs": "Draw the component of each word many times: more exact, a hundred times slower.",
+    }
+)
 _number, _size = _valid(float, "a number"), _valid(_bytes, "a size, e.g. 4G")
 Data = Annotated[
     str,
@@ -218,6 +225,7 @@ class NewData(Reading):
         float,
         reading("Fail if the model does not know a larger share of the tokens.", min=0.0, max=1.0),
     ] = 1.0
+    fold_in: Annotated[str | None, running(**FOLD_INS)] = None
     threads: Threads = -1
 
 

@@ -100,6 +100,7 @@ def model_and_data(
 ) -> tuple[Model, Corpus]:
     """Load a model, and data read as its own were and arranged in its columns."""
     found = load_model(model)
+    found = found._replace(fit=found.fit.folding_in(reading.fold_in))
     return found, read_data(data, reading, found.fit, unknown)
 
 

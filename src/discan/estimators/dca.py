@@ -367,27 +367,41 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
 
     # ---- new documents ----
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any, fold_in: str | None = None) -> Array:
         """Posterior mean of each document's scores given the components, (I, K).
 
         "dm": proportions, rows sum to 1. "gp", "cgp": scores. Each document is computed on its own,
         so its answer is the same alone and in any batch; an empty document gets the prior mean.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        fold_in : {"fast", "gibbs"}, optional
+            Only for the fits of samplers: another fold-in than the algorithm's own, which is "fast"
+            unless it was chosen, e.g. ``Collapsed(fold_in="gibbs")``. "gibbs" is exact in the limit
+            of many draws, and about a hundred times slower.
         """
-        return self._infer(X).scores
+        return self._infer(X, fold_in).scores
 
-    def component_counts(self, X: Any) -> Array:
-        """Posterior mean of the tokens that each document gives to each component, (I, K)."""
-        return self._infer(X).component_counts
+    def component_counts(self, X: Any, fold_in: str | None = None) -> Array:
+        """Posterior mean of the tokens that each document gives to each component, (I, K).
 
-    def prob_absent(self, X: Any) -> Array:
-        """P(l = 0 | w) of each document and component, (I, K); for the conditional model."""
+        ``fold_in`` as for ``transform``.
+        """
+        return self._infer(X, fold_in).component_counts
+
+    def prob_absent(self, X: Any, fold_in: str | None = None) -> Array:
+        """P(l = 0 | w) of each document and component, (I, K); for the conditional model.
+
+        ``fold_in`` as for ``transform``: the fast answer is an approximation.
+        """
         check_is_fitted(self)
         if self.rho_ is None:
             raise InputError(
                 "only the conditional model can tell that a component is absent; fit with "
                 "model='cgp'"
             )
-        return self._infer(X).absent
+        return self._infer(X, fold_in).absent
 
     def log_likelihood(self, X: Any, method: str = "chib") -> Array:
         """Log p(w | components) of each document, scores integrated out, bag form, (I,).
@@ -522,10 +536,10 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         corpus = read_corpus(self, X, self.groups, reset=False, fit=self.fit_)
         return check_layout(self, corpus, self.fit_.layout)
 
-    def _infer(self, X: Any) -> Posterior:
+    def _infer(self, X: Any, fold_in: str | None = None) -> Posterior:
         corpus = self._corpus(X)
         with self._threads() as engine:
-            return self.fit_.infer(corpus, engine)
+            return self.fit_.folding_in(fold_in).infer(corpus, engine)
 
     def _model(self) -> Model:
         """Build the model of the constructor's arguments."""

@@ -118,7 +118,9 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     )
     # files that 0.1 wrote before it kept the algorithm have that of the settings
     chosen = _decode(header.get("algorithm", header["settings"]["algorithm"]), arrays)
-    algorithm = choose(chosen, model)
+    algorithm: Any = choose(chosen, model)
+    if isinstance(chosen, str):
+        algorithm = dataclasses.replace(algorithm, **algorithm.formerly)
     params = Params.of(
         model,
         LoadingsPrior(arrays["gamma"], layout, bool(header["symmetric"])),
@@ -226,7 +228,7 @@ def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
     for registry in (MODELS, ALGORITHMS):
         for cls in registry:
             if cls.name == value["object"]:
-                return cls(**fields)
+                return cls(**{**getattr(cls, "formerly", {}), **fields})
     raise ValueError(f"unknown object {value['object']!r}")
 
 

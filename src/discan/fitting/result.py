@@ -240,6 +240,21 @@ class Fit:
 
     # ---- new documents ----
 
+    def folding_in(self, how: str | None) -> Fit:
+        """Return the fit with another fold-in of new documents: "fast" or "gibbs".
+
+        Only the fit of a sampler has a choice. None changes nothing.
+        """
+        if how is None:
+            return self
+        algorithm: Any = self.algorithm
+        if not hasattr(algorithm, "fold_in"):
+            raise InputError(
+                f"fold_in is for the fits of samplers; this one is by {algorithm.name}",
+                remedy="leave it out",
+            )
+        return replace(self, algorithm=replace(algorithm, fold_in=how))
+
     def infer(self, corpus: Corpus, engine: Engine | None = None) -> Posterior:
         """Posterior means of new documents given the components, each on its own."""
         self._check_counts(corpus)
