@@ -131,11 +131,12 @@ def absent(name: str) -> bool:
 
 
 def find(file_name: str) -> Path | None:
-    """Look for a file in $DISCAN_DATA, then beside the repository, and one folder deeper."""
+    """Look for a file in $DISCAN_DATA, then beside the repository, and two folders deeper."""
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
     given = os.environ.get("DISCAN_DATA")
     for root in ([Path(given)] if given else []) + [shared]:
-        for path in [root, root / file_name, *sorted(root.glob(f"*/{file_name}"))]:
+        deeper = [*sorted(root.glob(f"*/{file_name}")), *sorted(root.glob(f"*/*/{file_name}"))]
+        for path in [root, root / file_name, *deeper]:
             if path.is_file() and path.name == file_name:
                 return path
     return None
