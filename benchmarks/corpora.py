@@ -9,7 +9,7 @@ import re
 import tarfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from discan.readers.datasets import load_docstrings
+from discan.readers.datasets import Dataset, load_ap, load_docstrings, load_kos
 
 __all__ = [
     "SOURCES",
     "Counts",
+    "absent",
     "available",
     "count",
     "families",
@@ -32,12 +33,17 @@ __all__ = [
     "synthetic",
 ]
 
-SOURCES = {"newsgroups": "20news-bydate.tar.gz", "debian": "debian_descriptions.tsv.gz"}
+SOURCES = {
+    "newsgroups": "20news-bydate.tar.gz", "debian": "debian_descriptions.tsv.gz",
+    "ap": "ap.dat", "kos": "docword.kos.txt.gz", "reuters": "reuters21578.tar.gz",
+    "newsgroups-stop": "20news-bydate.tar.gz",
+}  # fmt: skip
 CACHE = Path(__file__).parent / ".cache"
 
 LARGEST_FAMILY = 200  # packages; a larger one ("python3") is a language, not a project
 HELD_OUT = 1000  # documents, at most a tenth
 
+_STORY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
 _QUOTED = re.compile(r"\s*[>|]|.*(?:In article|writes:|wrote:)")
 
 
@@ -88,7 +94,7 @@ class Counts:
 
 
 def load(name: str) -> Counts:
-    """Load "newsgroups", "debian" or "docstrings"; the docstrings replace absent corpora.
+    """Load a corpus of ``SOURCES`` or "docstrings"; the docstrings replace absent corpora.
 
     The counts are cached in a folder beside this file, because tokenising takes long.
     """
@@ -98,7 +104,7 @@ def load(name: str) -> Counts:
     rules = zlib.crc32(Path(__file__).read_bytes())  # a change of this file changes the counts
     kept = CACHE / f"{name}-{rules:08x}.npz"
     if not kept.exists():
-        corpus = _newsgroups(path) if name == "newsgroups" else _debian(path)
+        corpus = _MAKERS[name](path)
         CACHE.mkdir(exist_ok=True)
         matrix = sparse.vstack([corpus.train, corpus.test], format="csr")
         np.savez(
@@ -116,15 +122,21 @@ def load(name: str) -> Counts:
 
 def available(name: str) -> str:
     """Return the name if the corpus is on this machine, else "docstrings"."""
-    return name if name in SOURCES and find(SOURCES[name]) else "docstrings"
+    return "docstrings" if absent(name) else name
+
+
+def absent(name: str) -> bool:
+    """Whether a corpus is not on this machine."""
+    return name != "docstrings" and find(SOURCES[name]) is None
 
 
 def find(file_name: str) -> Path | None:
-    """Look for a file in $DISCAN_DATA, then beside the repository, and one folder deeper."""
+    """Look for a file in $DISCAN_DATA, then beside the repository, and two folders deeper."""
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
     given = os.environ.get("DISCAN_DATA")
     for root in ([Path(given)] if given else []) + [shared]:
-        for path in [root, root / file_name, *sorted(root.glob(f"*/{file_name}"))]:
+        deeper = [*sorted(root.glob(f"*/{file_name}")), *sorted(root.glob(f"*/*/{file_name}"))]
+        for path in [root, root / file_name, *deeper]:
             if path.is_file() and path.name == file_name:
                 return path
     return None
@@ -141,11 +153,10 @@ def count(
     held_out : (I,) array of bool
         Documents that are not fitted.
     **options
-        Arguments of ``CountVectorizer``: ``min_df``, ``max_df``.
+        Arguments of ``CountVectorizer``: ``min_df``, ``max_df``, and others than ours.
     """
-    vectorizer = CountVectorizer(
-        stop_words="english", token_pattern=r"(?u)\b[a-z]{3,}\b", dtype=np.int32, **options
-    )
+    usual = {"stop_words": "english", "token_pattern": r"(?u)\b[a-z]{3,}\b"}
+    vectorizer = CountVectorizer(dtype=np.int32, **{**usual, **options})
     counts = vectorizer.fit_transform(texts)
     order = np.random.default_rng(0).permutation(len(texts))
     order = order[np.asarray(counts.sum(axis=1)).ravel()[order] > 0]
@@ -209,9 +220,16 @@ def synthetic(components: Any, n_documents: int, length: float, alpha: float, se
 def _newsgroups(archive: Path) -> Counts:
     """Messages without headers and quotations."""
     texts = list(_messages(archive))
-    held_out = np.zeros(len(texts), dtype=bool)
-    held_out[np.random.default_rng(1).choice(len(texts), HELD_OUT, replace=False)] = True
-    return count("20 newsgroups", texts, held_out, min_df=4, max_df=0.15)
+    return count("20 newsgroups", texts, _some(len(texts)), min_df=4, max_df=0.15)
+
+
+def _newsgroups_stop(archive: Path) -> Counts:
+    """The same messages with all frequent words and those of two letters kept."""
+    texts = list(_messages(archive))
+    return count(
+        "20 newsgroups, stop words kept", texts, _some(len(texts)), min_df=4, stop_words=None,
+        token_pattern=r"(?u)\b[a-z]{2,}\b",
+    )  # fmt: skip
 
 
 def _messages(archive: Path) -> Iterator[str]:
@@ -238,18 +256,53 @@ def _debian(table: Path) -> Counts:
     return count("Debian descriptions", list(texts), held_out, "shared", min_df=5, max_df=0.15)
 
 
+def _reuters(archive: Path) -> Counts:
+    """Bodies of all stories of Reuters-21578."""
+    texts: list[str] = []
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            stream = tar.extractfile(member) if member.name.endswith(".sgm") else None
+            if stream is not None:
+                texts += _STORY.findall(stream.read().decode("latin-1"))
+    return count("Reuters-21578", texts, _some(len(texts)), min_df=4)
+
+
+def _some(n_documents: int) -> np.ndarray:
+    """Choose documents to hold out at random."""
+    held_out = np.zeros(n_documents, dtype=bool)
+    size = min(HELD_OUT, n_documents // 10)
+    held_out[np.random.default_rng(1).choice(n_documents, size, replace=False)] = True
+    return held_out
+
+
 def _docstrings() -> Counts:
     """Docstrings of the standard library of the running Python."""
-    corpus = load_docstrings("functions").corpus
+    return _counted("Python docstrings", load_docstrings("functions"))
+
+
+def _counted(name: str, data: Dataset) -> Counts:
+    """Split a data set that is counted already."""
+    corpus = data.corpus
     matrix = sparse.csr_matrix(
         (corpus.counts, corpus.words, corpus.indptr), shape=(corpus.n_documents, corpus.n_words)
     ).astype(np.int32)
+    matrix = matrix[np.asarray(matrix.sum(axis=1)).ravel() > 0]
     order = np.random.default_rng(0).permutation(matrix.shape[0])
     n_test = min(HELD_OUT, len(order) // 10)
     parts = matrix[order[n_test:]], matrix[order[:n_test]]
-    return _without_lost_words(Counts("Python docstrings", *parts))
+    return _without_lost_words(Counts(name, *parts))
 
 
 def _without_lost_words(corpus: Counts) -> Counts:
     kept = np.asarray(corpus.train.sum(axis=0)).ravel() > 0
     return replace(corpus, train=corpus.train[:, kept], test=corpus.test[:, kept])
+
+
+_MAKERS: dict[str, Callable[[Path], Counts]] = {
+    "newsgroups": _newsgroups,
+    "debian": _debian,
+    "ap": lambda path: _counted("Associated Press", load_ap(path)),
+    "kos": lambda path: _counted("KOS blog entries", load_kos(path)),
+    "reuters": _reuters,
+    "newsgroups-stop": _newsgroups_stop,
+}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -32,6 +33,9 @@ class Answer:
 class Watch:
     """A stopwatch that stops while an answer is evaluated.
 
+    ``processor`` is the processor time that goes with the seconds, of all threads and of processes
+    that have ended; processes that still run are not counted.
+
     Parameters
     ----------
     judge : callable
@@ -52,18 +56,32 @@ class Watch:
     spacing: float = 1.2
     clock: Callable[[], float] = time.perf_counter
     points: list[tuple[float, float, float]] = field(default_factory=list)
+    processor: float = 0.0
     _spent: float = 0.0
     _began: float | None = None
+    _processor_began: float = 0.0
 
     def start(self) -> None:
         """Start or continue."""
+        self._processor_began = _processor_time()
         self._began = self.clock()
 
     def stop(self) -> None:
         """Stop."""
         if self._began is not None:
             self._spent += self.clock() - self._began
+            self.processor += _processor_time() - self._processor_began
             self._began = None
+
+    def restart(self, less: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Start from 0, or from as much below it: seconds, and processor time, not to be counted."""
+        self._spent, self.processor = -less[0], -less[1]
+        self.start()
+
+    def split(self) -> tuple[float, float]:
+        """Stop, and return the seconds and the processor time."""
+        self.stop()
+        return self._spent, self.processor
 
     @property
     def seconds(self) -> float:
@@ -87,6 +105,11 @@ class Watch:
         self.stop()
         if not self.points or self.points[-1][1] < passes:
             self.points.append((self._spent, passes, self.judge(answer)))
+
+
+def _processor_time() -> float:
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
 
 
 @dataclass(frozen=True)

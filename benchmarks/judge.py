@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from scipy import sparse
 
-__all__ = ["divergence", "perplexity", "unigram"]
+__all__ = ["arrays", "divergence", "halves", "perplexity", "smoothed", "unigram", "vector"]
 
 FLOOR = 1e-9  # share of a uniform distribution mixed in, so that no word is impossible
 
@@ -32,6 +32,14 @@ def perplexity(components: Any, counts: Any, alpha: Any, seed: int = 0, steps: i
     alpha : float or (K,) array
         Dirichlet parameter of the fold-in.
     """
+    observed, scored = halves(counts, seed)
+    loadings, alphas = smoothed(components, counts), vector(alpha, components)
+    total = _log_likelihood(loadings, *arrays(observed), *arrays(scored), alphas, steps)
+    return float(np.exp(-total / scored.sum()))
+
+
+def smoothed(components: Any, counts: Any) -> Any:
+    """Check components (K, J) and return distributions over words in which none is 0, (J, K)."""
     rows = np.asarray(components, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != counts.shape[1]:
         raise ValueError(f"components have shape {rows.shape}; expected (K, {counts.shape[1]})")
@@ -39,11 +47,12 @@ def perplexity(components: Any, counts: Any, alpha: Any, seed: int = 0, steps: i
         raise ValueError("components must be finite and at least 0")
     totals = rows.sum(axis=1, keepdims=True)
     rows = np.where(totals > 0, rows / np.where(totals > 0, totals, 1.0), 1.0 / rows.shape[1])
-    loadings = np.ascontiguousarray(((1.0 - FLOOR) * rows + FLOOR / rows.shape[1]).T)
-    observed, scored = _halves(counts, seed)
-    alphas = np.array(np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(rows)))
-    total = _log_likelihood(loadings, *_arrays(observed), *_arrays(scored), alphas, steps)
-    return float(np.exp(-total / scored.sum()))
+    return np.ascontiguousarray(((1.0 - FLOOR) * rows + FLOOR / rows.shape[1]).T)
+
+
+def vector(alpha: Any, components: Any) -> Any:
+    """Return alpha as one number per component, (K,)."""
+    return np.array(np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(components)))
 
 
 def unigram(train: Any, counts: Any) -> float:
@@ -58,12 +67,13 @@ def divergence(scores: Any, components: Any, counts: Any) -> float:
     """
     rows = np.asarray(scores, dtype=np.float64)
     columns = np.ascontiguousarray(np.asarray(components, dtype=np.float64).T)
-    total = _divergence(rows, columns, *_arrays(sparse.csr_array(counts)))
+    total = _divergence(rows, columns, *arrays(sparse.csr_array(counts)))
     total += float(rows.sum(axis=0) @ columns.sum(axis=0)) - counts.sum()
     return float(total / counts.sum())
 
 
-def _halves(counts: Any, seed: int) -> tuple[Any, Any]:
+def halves(counts: Any, seed: int) -> tuple[Any, Any]:
+    """Split the tokens of each document at random into an observed and a scored half."""
     whole = sparse.csr_array(counts).astype(np.int64)
     kept = np.random.default_rng(seed).binomial(whole.data, 0.5)
     observed, scored = whole.copy(), whole.copy()
@@ -73,7 +83,8 @@ def _halves(counts: Any, seed: int) -> tuple[Any, Any]:
     return observed, scored
 
 
-def _arrays(matrix: Any) -> tuple[Any, Any, Any]:
+def arrays(matrix: Any) -> tuple[Any, Any, Any]:
+    """Return indptr, indices and data of a sparse matrix, for a kernel."""
     return (
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.int64),

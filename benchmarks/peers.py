@@ -23,7 +23,9 @@ __all__ = [
 ]
 
 
-def tomotopy_lda(name: str = "tomotopy", scheme: str = "DEFAULT", learn_alpha: int = 0) -> Tool:
+def tomotopy_lda(
+    name: str = "tomotopy", scheme: str = "DEFAULT", learn_alpha: int = 0, passes: int = ENDLESS
+) -> Tool:
     """Collapsed Gibbs sampling in C++; the transfer of the documents is not counted."""
 
     def fit(task: Task, watch: Watch) -> None:
@@ -34,14 +36,14 @@ def tomotopy_lda(name: str = "tomotopy", scheme: str = "DEFAULT", learn_alpha: i
         )
         done, over = 0, False
         watch.start()
-        while not over:
-            step = max(1, done // 10)
+        while not over and done < passes:
+            step = min(max(1, done // 10), passes - done)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # several workers draw differently each time
                 model.train(step, workers=task.threads, parallel=kind)
             done += step
             over = watch.lap(done, answer)
-        watch.stop()
+        watch.close(done, answer)
 
     return Tool(name, fit, "tomotopy", {"scheme": scheme, "optim_interval": learn_alpha})
 
@@ -77,7 +79,9 @@ def tomotopy_scheme(name: str) -> Any:
     return getattr(tomotopy.ParallelScheme, name)
 
 
-def sklearn_lda(name: str, method: str = "batch", jobs: int | None = None) -> Tool:
+def sklearn_lda(
+    name: str, method: str = "batch", jobs: int | None = None, passes: int = ENDLESS
+) -> Tool:
     """Variational Bayes; "batch" is evaluated after each pass, "online" after each batch.
 
     ``jobs`` sets another number of processes than threads, where that is faster.
@@ -101,17 +105,19 @@ def sklearn_lda(name: str, method: str = "batch", jobs: int | None = None) -> To
             # the steps of model.fit, without its bound at the end
             watch.start()
             model._init_latent_vars(n_words, dtype=matrix.dtype)
-            for step in range(ENDLESS):
+            done = 0.0
+            for step in range(passes * -(-n_documents // size)):
                 start = step * size % (-(-n_documents // size) * size)
                 model._em_step(matrix[start : start + size], n_documents, method == "batch", pool)
-                if watch.lap((step + 1) * size / n_documents, answer):
+                done = (step + 1) * size / n_documents
+                if watch.lap(done, answer):
                     break
-            watch.stop()
+            watch.close(done, answer)
 
     return Tool(name, fit, "scikit-learn", {"method": method, "n_jobs": jobs})
 
 
-def gensim_lda(name: str, multicore: bool = False) -> Tool:
+def gensim_lda(name: str, multicore: bool = False, passes: int = ENDLESS) -> Tool:
     """Online variational Bayes, pass by pass; the conversion of the counts is not counted."""
 
     def fit(task: Task, watch: Watch) -> None:
@@ -131,11 +137,13 @@ def gensim_lda(name: str, multicore: bool = False) -> Tool:
                 model = LdaMulticore(workers=task.threads, **options)
             else:
                 model = LdaModel(**options)
-            for done in range(1, ENDLESS):
+            answer, done = Answer(lambda: model.get_topics()), 0
+            while done < passes:
                 model.update(documents)
-                if watch.lap(done, Answer(lambda: model.get_topics())):
+                done += 1
+                if watch.lap(done, answer):
                     break
-            watch.stop()
+            watch.close(done, answer)
 
     return Tool(name, fit, "gensim", {"multicore": multicore})
 

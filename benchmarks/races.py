@@ -16,7 +16,7 @@ from curves import Answer, Watch, time_to
 from store import Results
 from tools import Task, Tool
 
-__all__ = ["Cell", "cells", "run"]
+__all__ = ["TITLES", "Cell", "cells", "run", "warm_up"]
 
 WARM_DOCUMENTS = 300
 
@@ -28,7 +28,10 @@ LEARN_ALPHA = (2850,)
 # A peer stops when it has taken this many times as long as the floor allows.
 SPARE = 1.5
 SLOW_TO_IMPORT = "enstop"  # every import compiles for half a minute or more
-TITLES = {"newsgroups": "20 newsgroups", "debian": "Debian", "docstrings": "docstrings"}
+TITLES = {
+    "newsgroups": "20 newsgroups", "debian": "Debian", "docstrings": "docstrings", "ap": "AP",
+    "kos": "KOS", "reuters": "Reuters", "newsgroups-stop": "20 newsgroups with stop words",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def run(
                 seconds: float = seconds,
             ) -> dict:  # fmt: skip
                 if tool.name not in warmed:
-                    _warm_up(tool, task)
+                    warm_up(tool, task)
                     warmed.add(tool.name)
                 spacing = 1.2 if cell.n_components <= 100 else 1.35  # evaluation costs more
                 watch = Watch(judged, seconds, stop_at, spacing, clock)
@@ -126,7 +129,7 @@ def _judge(cell: Cell, corpus: Counts, alpha: float) -> Callable[[Answer], float
     )
 
 
-def _warm_up(tool: Tool, task: Task) -> None:
+def warm_up(tool: Tool, task: Task) -> None:
     """Compile, load and start everything: a small fit, then one pass over the real corpus."""
     small = dataclasses.replace(task, corpus=task.corpus.first(WARM_DOCUMENTS))
     tool.fit(small, Watch(lambda answer: 0.0, budget=1.0))

@@ -170,8 +170,8 @@ def _time_ours(rate: Rate, task: Task, clock: Callable[[], float]) -> tuple[floa
         algorithm = Collapsed(schedule=rate.schedule, **options)
     discan.DCA(
         rate.n_components, model=rate.model, algorithm=algorithm, alpha=task.alpha,
-        gamma=task.gamma, init="random", n_jobs=rate.threads, random_state=task.seed,
-        progress=False, callback=after_cycle,
+        gamma=task.gamma, learn=(), init="random", n_jobs=rate.threads,
+        random_state=task.seed, progress=False, callback=after_cycle,
     ).fit(task.corpus.train)  # fmt: skip
     return ticks[-1] - ticks[0], last["components"]
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run discan and its peers in turn and report the ratios.
 
-    python benchmarks/run.py                      the full form, an hour or more
+    python benchmarks/run.py                      the full form, five hours
     python benchmarks/run.py --short              three minutes
     python benchmarks/run.py --only quality --components 100 --threads 1
+    python benchmarks/run.py --only final --corpora ap kos
     python benchmarks/run.py --resume             continue today's results, skip what they hold
     python benchmarks/run.py --report             write the report again, measure nothing
 
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import answers
 import corpora
+import finals
 import footprint
 import races
 import rates
@@ -32,12 +34,12 @@ from verdicts import RACES
 RATES = ("sampler", "threads", "schedule", "models", "gibbs", "growth")
 # The longest sections come last: the time limit may cut them off.
 SECTIONS = ("warm-up", "memory", "sampler", "models", "gibbs", "threads", "transform", "growth",
-            "quality", "kl", "variational", "schedule", "online", "alpha")  # fmt: skip
+            "quality", "kl", "variational", "schedule", "online", "alpha", "final")  # fmt: skip
 SHORT_SECTIONS = ("quality", "kl", "variational", "sampler", "transform", "growth", "models",
                   "gibbs", "memory", "threads", "warm-up", "schedule", "online")  # fmt: skip
 SHORT_DOCUMENTS = 3000
 CLOCKS = {"wall": time.perf_counter, "process": time.process_time}
-MINUTES = {"full": 90.0, "short": 2.6}
+MINUTES = {"full": 300.0, "short": 2.6}
 
 
 def main() -> None:
@@ -73,6 +75,8 @@ def _run(section: str, options: argparse.Namespace, results: Results) -> None:
         ):
             cell = replace(cell, repeats=options.repeats or cell.repeats)
             races.run(cell, _corpus(cell.corpus, options), results, CLOCKS[options.clock])
+    elif section == "final":
+        _run_final(options, results)
     elif section in RATES:
         sizes = replace(
             rates.SHORT if options.short else rates.FULL,
@@ -86,6 +90,14 @@ def _run(section: str, options: argparse.Namespace, results: Results) -> None:
         rates.run(chains, _corpus(options.corpora[0], options), results, CLOCKS[options.clock])
     else:
         _run_other(section, options, results)
+
+
+def _run_final(options: argparse.Namespace, results: Results) -> None:
+    names = options.chosen or finals.CORPORA
+    components = options.few or finals.COMPONENTS
+    for name, n_components in finals.cells(names, components):
+        corpus, threads = _corpus(name, options), max(options.threads)
+        finals.run(name, corpus, n_components, threads, options.repeats or 1, results)
 
 
 def _run_other(section: str, options: argparse.Namespace, results: Results) -> None:
@@ -123,7 +135,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
     parser.add_argument("--components", nargs="+", type=int)
     parser.add_argument("--threads", nargs="+", type=int)
-    parser.add_argument("--corpora", nargs="+", choices=("newsgroups", "debian", "docstrings"))
+    parser.add_argument("--corpora", nargs="+", choices=(*corpora.SOURCES, "docstrings"))
     parser.add_argument("--repeats", type=int, help="repeats of each measurement")
     parser.add_argument(
         "--clock", choices=sorted(CLOCKS), default="wall",
@@ -134,6 +146,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="keep the measurements of the folder")
     parser.add_argument("--report", action="store_true", help="measure nothing")
     options = parser.parse_args()
+    options.few, options.chosen = options.components, options.corpora  # None if not given
     options.components = options.components or (
         [20, 100] if options.short else [20, 100, 500, 1000]
     )

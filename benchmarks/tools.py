@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,10 @@ from curves import Answer, Watch
 
 import discan
 
-__all__ = ["ENDLESS", "PEERS", "Task", "Tool", "missing", "ours", "versions"]
+__all__ = ["ENDLESS", "PEERS", "Task", "Tool", "mallet", "missing", "ours", "versions"]
 
-PEERS = ("tomotopy", "gensim", "scikit-learn", "enstop")
-MODULES = {"scikit-learn": "sklearn"}
+PEERS = ("tomotopy", "gensim", "scikit-learn", "enstop", "bigartm", "vowpalwabbit", "MALLET")
+MODULES = {"scikit-learn": "sklearn", "bigartm": "artm"}
 ENDLESS = 1_000_000  # passes; the watch ends the fit
 
 
@@ -53,17 +55,43 @@ class Tool:
 
 def missing() -> list[str]:
     """Peers that are not installed."""
-    return [name for name in PEERS if importlib.util.find_spec(MODULES.get(name, name)) is None]
+    return [name for name in PEERS if not _installed(name)]
+
+
+def mallet() -> Path | None:
+    """Return MALLET's command, if $MALLET_HOME has one."""
+    home = os.environ.get("MALLET_HOME")
+    command = Path(home) / "bin" / "mallet" if home else None
+    return command if command is not None and command.is_file() else None
 
 
 def versions() -> dict[str, str]:
-    """Versions of discan, the peers, NumPy and Numba."""
-    names = [name for name in ("discan", *PEERS, "numpy", "numba") if name not in missing()]
-    return {name: importlib.metadata.version(name) for name in names}
+    """Versions of discan, the peers, NumPy and Numba; of MALLET the name of its folder."""
+    absent = missing()
+    names = [name for name in ("discan", *PEERS, "numpy", "numba") if name not in absent]
+    return {name: _version(name) for name in names}
+
+
+def _installed(name: str) -> bool:
+    if name == "MALLET":
+        return mallet() is not None
+    return importlib.util.find_spec(MODULES.get(name, name)) is not None
+
+
+def _version(name: str) -> str:
+    if name == "MALLET":
+        return Path(os.environ["MALLET_HOME"]).resolve().name
+    return importlib.metadata.version(name)
 
 
 def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any) -> Tool:
-    """Fit with an estimator of discan; its seconds include reading the matrix and the start."""
+    """Fit with an estimator of discan; its seconds include reading the matrix and the start.
+
+    With ``priors`` alpha and gamma are the task's, and nothing is learnt unless ``learn`` says so.
+    Without, the estimator chooses and learns its own.
+    """
+    options = {**({"learn": ()} if priors else {}), **options}
+    own_alpha = options.get("learn") != ()
 
     def fit(task: Task, watch: Watch) -> None:
         def after_cycle(run: Any) -> bool:
@@ -72,7 +100,7 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
                 Answer(
                     lambda: run.loadings.T,
                     lambda: _scores(run, task.corpus.train),
-                    (lambda: run.params.model.alpha) if "learn" in options else None,
+                    (lambda: run.params.model.alpha) if own_alpha else None,
                 ),
             )
 
@@ -88,7 +116,7 @@ def ours(name: str, estimator: str = "DCA", priors: bool = True, **options: Any)
             Answer(
                 lambda: model.components_,
                 lambda: _with_totals(model.scores_, model.fit_.params, task.corpus.train),
-                (lambda: model.alpha_) if "learn" in options else None,
+                (lambda: model.alpha_) if own_alpha else None,
             ),
         )
 
