@@ -105,7 +105,9 @@ def follow(tool: Tool, task: Task) -> dict[str, Any]:
         snapshot.update(seconds=spent, passes=passes)
     last = snapshots[-1]
     shown = ", ".join(f"{name} {last[name]:.1f}" for name in judges.JUDGES)
-    end = f"{last['seconds']:.2f} s, {last['passes']:.4g} passes, {shown}, alpha {last['alpha']:.2f}"
+    end = (
+        f"{last['seconds']:.2f} s, {last['passes']:.4g} passes, {shown}, alpha {last['alpha']:.2f}"
+    )
     return {"snapshots": snapshots, "end": end}
 
 

@@ -13,7 +13,12 @@ STRIDES = pytest.mark.parametrize("stride", [1.0, 1.8])
 
 
 def arguments(block, loadings=None):
-    return (*block.head, block.levels, *block.table, block.loadings if loadings is None else loadings)
+    return (
+        *block.head,
+        block.levels,
+        *block.table,
+        block.loadings if loadings is None else loadings,
+    )
 
 
 def run(block, *options, loadings=None, dtype=np.float64, n_rows=20, head=None):

@@ -215,7 +215,8 @@ class CollapsedVariational(Expectation):
         self, params: Params, block: Block, state: ScoreState, tolerance: float | None
     ) -> Array:
         """Iterate the scores by the kernel of the fit; return the objective."""
-        inverse = np.zeros((len(params.prior.totals), params.n_components), params.loadings.dtype)
+        precision = np.asarray(params.loadings).dtype
+        inverse = np.zeros((len(params.prior.totals), params.n_components), precision)
         return self._split(
             params, block, state, None, inverse, self.stride, FOLD_IN_STEPS,
             FOLD_IN_TOLERANCE if tolerance is None else tolerance,

@@ -34,7 +34,9 @@ def fold_in_others(
     precision = np.dtype(np.float32 if tolerance >= SINGLE_FROM else np.float64)
     width = -(-params.n_components // LANES) * LANES
     longest = int(np.diff(block.indptr).max(initial=1))
-    rows = np.empty((max(1, min(longest, ROW_BYTES // (width * precision.itemsize))), width), precision)
+    rows = np.empty(
+        (max(1, min(longest, ROW_BYTES // (width * precision.itemsize))), width), precision
+    )
     counts, empty = np.empty(shape), np.ones(shape)
     split_new(
         block.indptr, block.words, block.counts, block.levels, *params.table, params.loadings,
