@@ -62,6 +62,12 @@ def test_titles_are_made_unique():
     assert unique_titles(["", "x", ""]) == (["column 1", "x", "column 3"], ["column 1", "column 3"])
 
 
+def test_dates_of_eight_digits_need_a_title():
+    dates = column(["20160106", "20161231", ""], title="publish_date")[0].as_metadata()
+    assert dates.tolist() == ["2016-01-06", "2016-12-31", None]
+    assert column(["20160106", "20160106"], title="n")[0].as_metadata().tolist() == [20160106.0] * 2
+
+
 def test_years_are_numbers_even_if_all_differ_and_other_counts_are_names():
     assert column(["1999", "2000"], title="Year")[0].as_metadata().tolist() == [1999.0, 2000.0]
     assert column(["1999", "2000"], title="id")[0].as_metadata().tolist() == ["1999", "2000"]
@@ -109,6 +115,10 @@ def test_metadata_of_a_column(cells, expected):
         (["2016/01/05 1:05:00 PM GMT+2", "2016/01/05 12:05:00 AM GMT+2"],
          ["2016-01-05T13:05:00", "2016-01-05T00:05:00"]),
         (["2016-01", "2016-02"], ["2016-01", "2016-02"]),
+        (["Wednesday, January 6, 2016"], ["2016-01-06"]),
+        (["Wed, 06 Jan 2016 10:00:00 GMT"], ["2016-01-06T10:00:00"]),
+        (["20160106", "20161231"], ["2016-01-06", "2016-12-31"]),
+        (["12345678"], None),
         (["129/155", "131/155"], None),
         (["2016-01-05", "later"], None),
         (["2016-13-45"], None),

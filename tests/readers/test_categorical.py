@@ -111,8 +111,8 @@ def test_roll_calls_in_rows(tmp_path, write):
     """Where rows are roll calls, what is known of them is metadata, whatever its title."""
     titles = ("rollnumber", "date", "bill", "question", "yea", *(f"Senator {j}" for j in range(12)))
     rows = [
-        (i, f"2003-01-{1 + i % 28:02d}", f"S{i % 4}", ("On passage", "On a motion")[i % 2], 40 + i,
-         *("YN"[(i + j) % 2] for j in range(12)))
+        (i, f"2003-01-{1 + i % 28:02d}", f"S{i % 4}", ("On passage", "On the motion")[i % 2],
+         40 + i, *("YN"[(i + j) % 2] for j in range(12)))
         for i in range(30)
     ]  # fmt: skip
     corpus = read(write(tmp_path / "x.csv", table(titles, rows)))
@@ -307,9 +307,15 @@ def test_alleles_of_three_digits(tmp_path, write, remarks):
     assert "alleles '000' are read as missing" in remarks()
 
 
-@pytest.mark.parametrize("titles", [("L1", "L1", "L2", "L2", "L3", "L3"),
-                                    ("L1a", "L1b", "L2a", "L2b", "L3a", "L3b"),
-                                    ("L1_1", "L1_2", "L2_1", "L2_2", "L3_1", "L3_2")])  # fmt: skip
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("L1", "L1", "L2", "L2", "L3", "L3"),
+        ("L1", "", "L2", "", "L3", ""),
+        ("L1a", "L1b", "L2a", "L2b", "L3a", "L3b"),
+        ("L1_1", "L1_2", "L2_1", "L2_2", "L3_1", "L3_2"),
+    ],
+)
 def test_alleles_in_two_columns_each(tmp_path, write, titles, remarks):
     rng = np.random.default_rng(0)
     rows = [(f"i{n}", n % 3, *rng.choice([101, 105, 109], 6)) for n in range(40)]

@@ -154,8 +154,8 @@ def test_counts_with_columns_that_describe_rows(tmp_path, write, remarks, fails)
 def test_numeric_codes_with_a_weight_are_answers(tmp_path, write):
     """One column of fractions does not make a survey a table of counts."""
     rng = np.random.default_rng(0)
-    answers = [",".join(map(str, rng.integers(1, 6, 10))) for _ in range(40)]
-    rows = [f"{i},{rng.random():.3f},{line}" for i, line in enumerate(answers)]
+    codes = rng.integers(1, 6, (40, 10))
+    rows = [f"{i},{rng.random():.3f}," + ",".join(map(str, row)) for i, row in enumerate(codes)]
     titles = ",".join(["id", "weight", *(f"q{j}" for j in range(10))])
     path = write(tmp_path / "x.csv", "\n".join([titles, *rows]) + "\n")
     assert guess(Source(path)) == "categorical"

@@ -377,3 +377,24 @@ def test_labels_of_svmlight_are_metadata(tmp_path, write):
     several = write(tmp_path / "y.svm", "1,2 1:2\n3 2:3\n")
     assert read(several).metadata["label"].tolist() == ["1,2", "3"]
     assert read(write(tmp_path / "z.svm", "0 1:2\n0 2:3\n")).metadata == {}
+
+
+def test_a_folder_of_10x(tmp_path, write, dense):
+    """Genes by cells, packed, with features and barcodes beside them; not a folder of texts."""
+    rows, columns = np.nonzero(COUNTS.T)
+    lines = [f"{i + 1} {j + 1} {COUNTS.T[i, j]}" for i, j in zip(rows, columns, strict=True)]
+    head = "%%MatrixMarket matrix coordinate integer general\n"
+    text = "\n".join([f"{head}4 3 {len(lines)}", *lines]) + "\n"
+    files = {
+        "matrix.mtx.gz": text,
+        "features.tsv.gz": "".join(f"ENSG{j}\tG{j}\tGene Expression\n" for j in range(4)),
+        "barcodes.tsv.gz": "AA-1\nCC-1\nGG-1\n",
+    }
+    for name, content in files.items():
+        write(tmp_path / name, gzip.compress(content.encode()))
+    assert guess(Source(tmp_path)) == "mtx"
+    corpus = read(tmp_path)
+    assert dense(corpus) == COUNTS.tolist()
+    assert corpus.document_names == ("AA-1", "CC-1", "GG-1")
+    assert corpus.layout.word_names == ("G0", "G1", "G2", "G3")
+    assert corpus.nouns.documents == "cells"

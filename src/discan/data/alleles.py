@@ -66,7 +66,7 @@ def allele_pairs(columns: Sequence[Column]) -> dict[str, tuple[str, ...]]:
 
 
 def _common_name(one: str, two: str) -> str:
-    if two == f"{one}.1":
+    if two == f"{one}.1" or re.fullmatch(r"column \d+", two):  # the second has no title
         return one
     first, second = _SIDE.fullmatch(one), _SIDE.fullmatch(two)
     if first is None or second is None or first[1] != second[1]:

@@ -109,7 +109,9 @@ class Column:
         found: Sequence[Any] = self.values
         numbers = self.numbers
         is_code = any(re.match(r"[+-]?0\d", value) for value in self.values)
-        if numbers is not None and not is_code:
+        if "date" in self.title.lower() and self.dates is not None:
+            found = self.dates
+        elif numbers is not None and not is_code:
             is_name = self.is_distinct and bool((np.rint(numbers) == numbers).all())
             if not is_name or self.title.lower().endswith("year"):
                 return np.append(numbers, np.nan)[self.codes]

@@ -13,7 +13,7 @@ __all__ = ["iso_dates"]
 _DAYS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%Y", "%m/%d/%Y",
     "%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y", "%d-%b-%y", "%a %b %d %Y",
-    "%m/%d/%y", "%d/%m/%y",
+    "%m/%d/%y", "%d/%m/%y", "%A %B %d %Y", "%A %d %B %Y", "%a %d %b %Y", "%Y%m%d",
 )  # fmt: skip
 _MAYBE = re.compile(r"(?=.*\d)[\w ,./:+()-]{6,40}")
 _ISO_MONTH = re.compile(r"(1[5-9]|20)\d\d-(0[1-9]|1[0-2])")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from discan.readers.numbers import (
     split_lines,
 )
 from discan.readers.source import Source, unpacked_name
-from discan.readers.vocabularies import Vocabulary, own_stem, read_words, stem
+from discan.readers.vocabularies import Vocabulary, read_titles, read_words
 from discan.typing import Array
 
 __all__ = ["read_ldac", "read_mtx", "read_svmlight", "read_uci"]
@@ -60,7 +61,7 @@ class _Header(NamedTuple):
     "mtx",
     "MatrixMarket coordinates, documents by words; a vocabulary may stand beside it",
     endings=(".mtx", ".mm"),
-    sniff=lambda source: source.head.lstrip("\ufeff").lower().startswith("%%matrixmarket"),
+    sniff=lambda source: _is_mtx(source),
 )
 def read_mtx(
     source: Source,
@@ -70,7 +71,10 @@ def read_mtx(
         "Whether rows are words; by default they are when only the rows match the vocabulary.",
     ] = None,
 ) -> Corpus:
-    """Read a MatrixMarket file."""
+    """Read a MatrixMarket file, or a folder that holds matrix.mtx, as 10x writes it."""
+    inside = _matrix_in(source)
+    if inside is not None:
+        source = Source(inside, source.max_unpacked)
     with Chunks(source) as chunks:
         header = _read_mtx_header(source, chunks)
         table = _read_triples(source, chunks, header)
@@ -90,6 +94,20 @@ def read_mtx(
     cells = words.path is not None and unpacked_name(words.path) in ("genes.tsv", "features.tsv")
     nouns = CELLS if cells else None
     return source.corpus(table, word_names=words.names, document_names=documents, nouns=nouns)
+
+
+def _is_mtx(source: Source) -> bool:
+    if source.is_folder:
+        return _matrix_in(source) is not None
+    return source.head.lstrip("\ufeff").lower().startswith("%%matrixmarket")
+
+
+def _matrix_in(source: Source) -> Path | None:
+    """Return the matrix of a folder."""
+    if not source.is_folder:
+        return None
+    names = ("matrix.mtx", "matrix.mtx.gz")
+    return next((p for name in names if (p := source.path / name).is_file()), None)
 
 
 def _read_mtx_header(source: Source, chunks: Chunks) -> _Header:
@@ -246,22 +264,8 @@ def read_ldac(source: Source, vocabulary: Vocabulary = None) -> Corpus:
         return check_index(source, line, text, "number of words", 0, 2**62)
 
     pairs = _read_pairs(source, n_words, lambda starts, lengths: starts == lengths)
-    corpus = _corpus_of_pairs(source, pairs, 0, vocabulary, _titles(source, len(pairs[0])))
+    corpus = _corpus_of_pairs(source, pairs, 0, vocabulary, read_titles(source, len(pairs[0])))
     return corpus.described(nouns=TEXT)
-
-
-def _titles(source: Source, n_documents: int) -> list[str] | None:
-    """Return the titles of documents, of a file NAME.titles beside the data."""
-    path = source.beside(f"{own_stem(source)}.titles", f"{stem(source)}.titles")
-    if path is None:
-        return None
-    titles = [text.strip() for _, text in source.lines(path)]
-    if len(titles) != n_documents:
-        remark = "%s: %d titles for %d documents; not used"
-        log.warning(remark, path, len(titles), n_documents)
-        return None
-    log.info("%s: documents named by %s", source.path, path)
-    return titles
 
 
 @reader(

@@ -15,7 +15,7 @@ from discan.data.intake import reason
 from discan.errors import InputError, shown
 from discan.readers.source import Source, unpacked_name
 
-__all__ = ["Vocabulary", "Words", "own_stem", "read_words", "stem"]
+__all__ = ["Vocabulary", "Words", "read_titles", "read_words", "stem"]
 
 log = logging.getLogger("discan")
 
@@ -78,12 +78,26 @@ def read_words(source: Source, vocabulary: Vocabulary, *names: str) -> Words:
     return Words(words, path)
 
 
+def read_titles(source: Source, n_documents: int) -> list[str] | None:
+    """Return the titles of documents, of a file NAME.titles beside the data."""
+    path = source.beside(f"{_own_stem(source)}.titles", f"{stem(source)}.titles")
+    if path is None:
+        return None
+    titles = [text.strip() for _, text in source.lines(path)]
+    if len(titles) != n_documents:
+        remark = "%s: %d titles for %d documents; not used"
+        log.warning(remark, path, len(titles), n_documents)
+        return None
+    log.info("%s: documents named by %s", source.path, path)
+    return titles
+
+
 def stem(source: Source) -> str:
     """Return the name of the file without its ending."""
     return re.sub(r"\.[^.]*$", "", source.name)
 
 
-def own_stem(source: Source) -> str:
+def _own_stem(source: Source) -> str:
     """Return the name of the file without its endings, in its own case."""
     return re.sub(r"\.[^.]*$", "", source.path.name[: len(source.name)])
 
@@ -96,7 +110,7 @@ def _find(source: Source, vocabulary: Vocabulary, names: tuple[str, ...]) -> Pat
         if not path.is_file():
             raise InputError(f"vocabulary {path}: no such file")
         return path
-    bases = dict.fromkeys((stem(source), own_stem(source)))
+    bases = dict.fromkeys((stem(source), _own_stem(source)))
     own = [name for b in bases for name in (f"vocab.{b}.txt", *(f"{b}{end}" for end in _ENDINGS))]
     found = source.beside(*names, *own, *_NAMES)
     if found is not None:
