@@ -69,12 +69,12 @@ class Watch:
     def stop(self) -> None:
         """Stop."""
         if self._began is not None:
-            self._spent += self.clock() - self._began
-            self.processor += _processor_time() - self._processor_began
+            self._spent = max(self._spent + self.clock() - self._began, 0.0)
+            self.processor = max(self.processor + _processor_time() - self._processor_began, 0.0)
             self._began = None
 
     def restart(self, less: tuple[float, float] = (0.0, 0.0)) -> None:
-        """Start from 0, or from as much below it: seconds, and processor time, not to be counted."""
+        """Start from 0; ``less`` is what is not to be counted: seconds and processor time."""
         self._spent, self.processor = -less[0], -less[1]
         self.start()
 
@@ -89,12 +89,12 @@ class Watch:
         running = 0.0 if self._began is None else self.clock() - self._began
         return self._spent + running
 
-    def lap(self, passes: float, answer: Answer) -> bool:
-        """Evaluate the answer if it is due; return whether the fit is over."""
+    def lap(self, passes: float, answer: Answer, due: bool = False) -> bool:
+        """Evaluate the answer if ``due`` or after some time; return whether the fit is over."""
         self.stop()
         last = self.points[-1][0] if self.points else 0.0
         over = self._spent >= self.budget
-        if over or self._spent >= last * self.spacing:
+        if over or due or self._spent >= last * self.spacing:
             self.points.append((self._spent, passes, self.judge(answer)))
             over = over or self.points[-1][2] <= self.stop_at
         self.start()

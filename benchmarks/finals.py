@@ -59,15 +59,17 @@ def cells(names: Iterable[str], components: Iterable[int]) -> Iterator[tuple[str
             yield name, n_components
 
 
-def run(name: str, corpus: corpora.Counts, n_components: int, threads: int, repeats: int,
-        results: Results) -> None:  # fmt: skip
-    """Run all tools in turn, once per repeat, and keep what the judges say along the way."""
-    absent = tools.missing()
+def run(
+    name: str, corpus: corpora.Counts, n_components: int, threads: int, repeats: int,
+    results: Results, packages: Iterable[str] = tools.PEERS,
+) -> None:  # fmt: skip
+    """Run our default and the peers of these packages in turn, and keep what the judges say."""
+    chosen = {None, *packages} - set(tools.missing())
     task = Task(corpus, n_components, threads)
     number = "1 thread" if threads == 1 else f"{threads} threads"
     for repeat in range(repeats):
         for tool in tools_for(threads):
-            if tool.package in absent:
+            if tool.package not in chosen:
                 continue
 
             def work(tool: Tool = tool, repeat: int = repeat) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def arrays(matrix: Any) -> tuple[Any, Any, Any]:
     )
 
 
-@numba.njit(fastmath=True)
+@numba.njit(fastmath=True, cache=True)
 def _log_likelihood(loadings, optr, owords, ocounts, sptr, swords, scounts, alpha, steps):  # type: ignore[no-untyped-def]
     n_components = loadings.shape[1]
     total, gained, concentration = 0.0, np.empty(n_components), alpha.sum()
@@ -113,7 +113,7 @@ def _log_likelihood(loadings, optr, owords, ocounts, sptr, swords, scounts, alph
     return total
 
 
-@numba.njit(fastmath=True)
+@numba.njit(fastmath=True, cache=True)
 def _divergence(scores, loadings, indptr, words, counts):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(indptr.shape[0] - 1):

@@ -71,7 +71,7 @@ def vowpal_lda(name: str = "Vowpal Wabbit LDA", passes: int = 30) -> Tool:
                     f"-b {int(n_words).bit_length()} --passes {done} --cache_file {folder}/cache "
                     f"-k -d {path} --readable_model {model}"
                 ).finish()
-                if watch.lap(done, answer):
+                if watch.lap(done, answer, due=True):
                     break
             watch.close(done, answer)
 
@@ -86,8 +86,8 @@ def mallet_lda(name: str = "MALLET, alpha learnt", passes: int = 1000) -> Tool:
             folder = Path(made)
             _write(folder / "documents.txt", _spelt(task))
             _mallet(
-                "import-file", "--input", folder / "documents.txt", "--output", folder / "documents",
-                "--keep-sequence", "--label", 0, "--data", 2, "--token-regex", r"\S+",
+                "import-file", "--input", folder / "documents.txt", "--output",
+                folder / "documents", "--keep-sequence", "--token-regex", "[0-9]+",
             )  # fmt: skip
 
             def train(n_passes: int) -> None:
@@ -110,7 +110,7 @@ def mallet_lda(name: str = "MALLET, alpha learnt", passes: int = 1000) -> Tool:
             for done in _rungs(passes):
                 watch.restart(overhead)
                 train(done)
-                if watch.lap(done, answer):
+                if watch.lap(done, answer, due=True):
                     break
             watch.close(done, answer)
 
@@ -135,7 +135,7 @@ def _mallet(*words: object) -> None:
 
 
 def _counted(task: Task) -> Iterator[str]:
-    """Write each document as "word:count word:count", words by number."""
+    """Write each document as pairs "word:count", words by number."""
     matrix = task.corpus.train
     for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
         pairs = zip(matrix.indices[start:stop], matrix.data[start:stop], strict=True)
@@ -143,11 +143,11 @@ def _counted(task: Task) -> Iterator[str]:
 
 
 def _spelt(task: Task) -> Iterator[str]:
-    """Write each document as its number and all its tokens."""
+    """Write each document as a name, a label and all its tokens, words by number."""
     matrix = task.corpus.train
     for i, (start, stop) in enumerate(zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)):
         words = np.repeat(matrix.indices[start:stop], matrix.data[start:stop])
-        yield f"d{i} " + " ".join(map(str, words))
+        yield f"d{i} none " + " ".join(map(str, words))
 
 
 def _write(path: Path, lines: Iterator[str]) -> None:

@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import final_tables
 from charts import Line, chart
 from curves import best_value
 from store import Results
@@ -25,11 +26,22 @@ Our seconds begin with the call of `fit`, so they include reading the matrix and
 tomotopy and gensim the transfer of the documents is not counted; for scikit-learn's LDA and for
 enstop the checks of convergence are not counted. scikit-learn's NMF is restarted every five passes;
 the divergence that it computes each time is counted. If our first snapshot is already below a
-target, its time is an upper limit. All tools have the same documents, alpha and gamma, and their
-components are evaluated by the same function (`judge.py`). Between two snapshots the logarithm of
-the time is interpolated linearly in the quality. "at least": no peer reached the target in its
-time. If no targets are set, they are the best peer's quality after half of its time and after all
-of it. Seconds are valid for this machine and date; only ratios can be compared with others.
+target, its time is an upper limit. All tools have the same documents, alpha and gamma (but for the
+race to the final quality, where discan learns its own), and their components are evaluated by the
+same function (`judge.py`). Between two snapshots the logarithm of the time is interpolated linearly
+in the quality. "at least": no peer reached the target in its time. If no targets are set, they are
+the best peer's quality after half of its time and after all of it. Seconds are valid for this
+machine and date; only ratios can be compared with others.
+""".strip()
+
+
+FINAL = """
+Each tool runs until it is done: tomotopy and MALLET for 1,000 iterations, the others for a number
+of passes or a minute, discan as its plain default, which learns alpha and gamma and stops when it
+has settled. The target is the lowest perplexity at the end of a peer; the ratio is the time of the
+fastest peer to that target divided by ours. A table with one number per cell gives the worst of the
+three judges: completion, left-to-right and Gibbs completion. Every model is judged with its own
+alpha.
 """.strip()
 
 
@@ -64,6 +76,8 @@ def markdown(results: Results, plots: list[str]) -> str:
         parts += [f"![{plot}]({plot})" for plot in pictures]
         if section in RACES and results.good(section):
             parts.append(_ends(results, section))
+        if section == "final" and results.good(section):
+            parts += _finals(results)
     if results.left_out:
         listed = "\n".join(f"- {name}" for name in results.left_out)
         parts.append(f"## Not measured: the time was over\n\n{listed}")
@@ -145,6 +159,15 @@ def _ends(results: Results, section: str) -> str:
     return "\n".join(lines)
 
 
+def _finals(results: Results) -> list[str]:
+    """Return the tables of the race to the end."""
+    short = [
+        f"The worst of the three judges, by {title}:\n\n{final_tables.summary(results, clock)}"
+        for clock, title in final_tables.CLOCKS.items()
+    ]
+    return [FINAL, *short, final_tables.finish(results), final_tables.ends(results)]
+
+
 def _plots(results: Results) -> dict[str, str]:
     """Return the charts by file name."""
     drawn = {}
@@ -165,6 +188,8 @@ def _plots(results: Results) -> dict[str, str]:
                     cell, "seconds of training", up, lines, targets_of(rows),
                     "Lower and further left is better; dashed: peers; dotted: targets",
                 )  # fmt: skip
+    for name, drawing in final_tables.charts(results).items():
+        drawn[f"final-{_file_name(name)}.svg"] = drawing
     for cell in ("tokens", "components"):
         points = growth_points(results, cell)
         if len(points) > 1:

@@ -97,7 +97,8 @@ def _run_final(options: argparse.Namespace, results: Results) -> None:
     components = options.few or finals.COMPONENTS
     for name, n_components in finals.cells(names, components):
         corpus, threads = _corpus(name, options), max(options.threads)
-        finals.run(name, corpus, n_components, threads, options.repeats or 1, results)
+        repeats = options.repeats or 1
+        finals.run(name, corpus, n_components, threads, repeats, results, options.peers)
 
 
 def _run_other(section: str, options: argparse.Namespace, results: Results) -> None:
@@ -136,6 +137,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--components", nargs="+", type=int)
     parser.add_argument("--threads", nargs="+", type=int)
     parser.add_argument("--corpora", nargs="+", choices=(*corpora.SOURCES, "docstrings"))
+    parser.add_argument(
+        "--peers", nargs="+", choices=tools.PEERS, default=tools.PEERS,
+        help="packages to compare with in the section 'final'",
+    )  # fmt: skip
     parser.add_argument("--repeats", type=int, help="repeats of each measurement")
     parser.add_argument(
         "--clock", choices=sorted(CLOCKS), default="wall",

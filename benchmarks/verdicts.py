@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from curves import Race, best_value, race
+from final_tables import outcomes
 from footprint import allowed_bytes
 from rates import FLOORS
 from store import Results, Row
@@ -17,6 +18,7 @@ __all__ = ["SECTIONS", "Verdict", "curves_of", "growth_points", "slope", "target
 
 # Section: its title, and the unit of its two columns of figures.
 SECTIONS = {
+    "final": ("To the peers' final quality, priors learnt", "s to the best peer's end"),
     "quality": ("Time to quality, fixed hyperparameters", "s to perplexity"),
     "alpha": ("Alpha learnt", "s to perplexity"),
     "sampler": ("Collapsed sampler alone", "M tokens/s [perplexity]"),
@@ -35,6 +37,8 @@ SECTIONS = {
 FIRST_CYCLE, COMPILING = 1.5, 5.0  # seconds
 PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, ONLINE, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.0, 1.3
 LINEAR = 1.05  # largest exponent of growth that counts as linear
+# Times sooner than the fastest peer at the best peer's end, for K below and from 500.
+FINAL, FINAL_LARGE, LARGE = 10.0, 6.0, 500
 RACES = ("quality", "alpha", "variational", "kl")
 
 
@@ -70,7 +74,7 @@ def verdicts(results: Results, section: str) -> list[Verdict]:
     lines = {
         "sampler": _sampler, "threads": _threads, "schedule": _schedule, "models": _models,
         "transform": _transform, "online": _online, "gibbs": _gibbs, "memory": _memory,
-        "warm-up": _warm_up, "growth": _growth,
+        "warm-up": _warm_up, "growth": _growth, "final": _final,
     }  # fmt: skip
     return list(lines[section](results))
 
@@ -137,6 +141,24 @@ def _best(outcome: Race) -> str:
         return "none of ours reached it"
     sign = "at least " if outcome.at_least else ""
     return f"best of ours: {outcome.ours} {outcome.our_seconds:.2f} s, {sign}{outcome.ratio:.1f}x"
+
+
+def _final(results: Results) -> Iterator[Verdict]:
+    for cell in results.cells("final"):
+        size = results.good("final", cell=cell)[0]["components"]
+        for found in outcomes(results, cell):
+            contest = found.races["seconds"]
+            yield Verdict(
+                "final", f"{cell}, {found.judge}, {found.target:.4g}",
+                _time(contest.peer, contest.peer_seconds),
+                _time(contest.ours, contest.our_seconds), contest.ratio,
+                FINAL_LARGE if size >= LARGE else FINAL, bound=contest.at_least,
+            )  # fmt: skip
+            yield Verdict(
+                "final", f"{cell}, {found.judge}, perplexity at the end, ours / best peer's",
+                f"{found.target:.4g} ({found.peer})", f"{found.ours:.4g}",
+                found.ours / found.target, 1.0, "<=",
+            )  # fmt: skip
 
 
 # ---- rates ----
