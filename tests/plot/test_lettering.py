@@ -3,11 +3,26 @@
 
 import pytest
 
-from discan.plot.lettering import clean, label, lines_of, percent, plain_width, text_width, wrapped
+from discan.plot.lettering import (
+    an,
+    clean,
+    label,
+    lines_of,
+    percent,
+    plain_width,
+    text_width,
+    wrapped,
+)
 
 
 def test_clean_text():
     assert clean("a\x1b[31mb\u202e\n") == "a\ufffd[31mb\ufffd\n"
+
+
+def test_articles():
+    assert an("individual") == "an individual"
+    assert an("cell") == "a cell"
+    assert an("user") == "a user"
 
 
 def test_labels():

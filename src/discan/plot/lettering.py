@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 __all__ = [
-    "clean", "label", "lines_of", "one_line", "percent", "plain_width", "shortened", "text_width",
+    "an", "clean", "label", "lines_of", "one_line", "percent", "plain_width", "shortened", "text_width",
     "widest", "wrapped",
 ]  # fmt: skip
 
@@ -57,6 +57,11 @@ def shortened(text: str, longest: int, end: int = 0) -> str:
     if len(text) <= longest:
         return text
     return text[: longest - 1 - end].rstrip() + "…" + text[len(text) - end :]
+
+
+def an(noun: str) -> str:
+    """Return a noun with its article: "a cell", "an individual"."""
+    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
 def percent(part: float) -> str:

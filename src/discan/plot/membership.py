@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.plot.inputs import documents_of
-from discan.plot.lettering import label, percent, widest
+from discan.plot.lettering import an, label, percent, widest
 from discan.plot.ordering import ordered
 from discan.plot.theme import figure, share_chart
 
@@ -90,7 +90,7 @@ def membership(
         traces, {**layout, "barmode": "stack"},
         title=title or f"{nouns.components.capitalize()} of each {nouns.document}",
         subtitle=subtitle
-        or f"A bar is a {nouns.document}, {n_documents:,} in all; its colours are the shares of "
+        or f"A bar is {an(nouns.document)}, {n_documents:,} in all; its colours are the shares of "
         f"{documents.counted}",
         description=f"Stacked bars: shares of {documents.counted} in each of "
         f"{n_documents:,} {nouns.documents}.",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.plot.inputs import documents_of
-from discan.plot.lettering import label, percent, widest
+from discan.plot.lettering import an, label, percent, widest
 from discan.plot.ordering import grouping, ordered
 from discan.plot.theme import TITLE_HEIGHT, axis, cells, figure, note
 
@@ -120,7 +120,7 @@ def membership_squares(
     return figure(
         traces, layout, title=title or f"{nouns.components.capitalize()} of each {nouns.document}",
         subtitle=subtitle
-        or f"A column is a {nouns.document}; a square is the darker the larger the share of its "
+        or f"A column is {an(nouns.document)}; a square is the darker the larger the share of its "
         f"{nouns.component}",
         description=f"Shaded squares: shares of {n_components} {nouns.components} in each of "
         f"{n_documents:,} {nouns.documents}{kind}.",

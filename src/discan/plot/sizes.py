@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.plot.inputs import components_of
-from discan.plot.lettering import label, percent, widest
+from discan.plot.lettering import an, label, percent, widest
 from discan.plot.theme import TITLE_HEIGHT, axis, figure, linear_ticks, points
 from discan.validation import whole
 
@@ -83,7 +83,7 @@ def sizes(
     }  # fmt: skip
     return figure(
         [bars, letters], layout, title=title or f"Sizes of the {nouns.components}",
-        subtitle=subtitle or f"Share of all {found.counts} that a {nouns.component} explains",
+        subtitle=subtitle or f"Share of all {found.counts} that {an(nouns.component)} explains",
         description=f"Bars: shares of {n_components} {nouns.components}: "
         + ", ".join(f"{label(name)} {size}"
                     for name, size in zip(found.names, written, strict=True)) + ".",

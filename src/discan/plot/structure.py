@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discan.plot.inputs import documents_of
-from discan.plot.lettering import label, text_width, widest
+from discan.plot.lettering import an, label, text_width, widest
 from discan.plot.ordering import ORDERS, Grouping, by_group, grouping, main_groups, ordered
 from discan.plot.palette import GREY
 from discan.plot.placing import spread
@@ -124,7 +124,7 @@ def structure(
     kind = f" in {len(short)} groups" if labelled else ""
     per_column = max(trace["meta"].get("most", 1) for trace in traces)
     what = (
-        f"a column is a {nouns.document}" if per_column == 1
+        f"a column is {an(nouns.document)}" if per_column == 1
         else f"a column is the mean of up to {per_column} neighbours"
     )  # fmt: skip
     return figure(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from discan.plot.lettering import percent, shortened
+from discan.plot.lettering import an, percent, shortened
 from discan.plot.ordering import grouping
 from discan.plot.page import escape as safe
 from discan.reporting.facts import Facts
@@ -54,7 +54,7 @@ def size_table(facts: Facts, deviations: Sequence[float] | None) -> str:
     found, nouns = facts.components, facts.components.nouns
     head = [nouns.component, "share of all counts", f"largest in so many {nouns.documents}"]
     largest = np.bincount(facts.documents.shares.argmax(axis=1), minlength=len(found.names))
-    known = [] if deviations is None else [f"share of a {nouns.document} known to within"]
+    known = [] if deviations is None else [f"share of {an(nouns.document)} known to within"]
     rows = [
         [found.names[k], percent(found.sizes[k]), f"{largest[k]:,}"]
         + ([] if deviations is None else [f"± {percent(deviations[k])}"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from discan import __version__
 from discan.errors import DiscanError
-from discan.plot.lettering import percent
+from discan.plot.lettering import an, percent
 from discan.reporting.facts import Facts
 from discan.typing import Array
 
@@ -39,14 +39,13 @@ def about(facts: Facts) -> str:
 
 def explained(facts: Facts) -> str:
     """Say what a component is and what a document has of it."""
-    nouns, groups = facts.components.nouns, facts.components.groups
-    if facts.components.grouped:
-        what = f"A {nouns.component} has a probability for each answer to each of the {groups}."
+    found, nouns = facts.components, facts.components.nouns
+    first = an(nouns.component).capitalize()
+    if found.grouped:
+        answer = "answer" if found.counts == "answers" else nouns.word
+        what = f"{first} has a probability for each {answer} of each of the {found.groups}."
     else:
-        what = (
-            f"A {nouns.component} is a set of {nouns.words} that occur together, with their "
-            "probabilities."
-        )
+        what = f"{first} is a set of {nouns.words} that occur together, with their probabilities."
     share = "shares" if facts.fit.params.model.normalised else "amounts"
     mix = f"Each {nouns.document} is a mix of {nouns.components}: its {share} say how much of each."
     return f"{what} {mix}"
@@ -75,7 +74,7 @@ def deviations(facts: Facts) -> tuple[str, Array | None]:
         return "", None
     if not fit.params.model.normalised:
         return (
-            f"Standard deviations of the shares of a {nouns.document} are not known: the model "
+            f"Standard deviations of the shares of {an(nouns.document)} are not known: the model "
             "gives amounts, not shares.",
             None,
         )
@@ -83,13 +82,13 @@ def deviations(facts: Facts) -> tuple[str, Array | None]:
     if sd is None:
         name = fit.algorithm.name.replace("-", " ")
         return (
-            f"How exactly the shares of a {nouns.document} are known is not said by this algorithm "
+            f"How exactly the shares of {an(nouns.document)} are known is not said by this algorithm "
             f"({name}); variational, collapsed and gibbs give standard deviations.",
             None,
         )
     each = np.sqrt(np.mean(np.square(sd), axis=0))[facts.components.parts]
     return (
-        f"The share of a {nouns.component} in a {nouns.document} is known to within "
+        f"The share of {an(nouns.component)} in {an(nouns.document)} is known to within "
         f"{percent(float(np.sqrt(np.mean(np.square(sd)))))} (posterior standard deviation, root "
         f"mean square over {nouns.documents} and {nouns.components}).",
         each,
@@ -124,7 +123,7 @@ def settings(facts: Facts) -> dict[str, str]:
         else f"each {row} has an amount of each {part}"
     )
     if fit.hyperparameter("rho") is not None:
-        shares += f"; a {part} may be absent from a {row}"
+        shares += f"; {an(part)} may be absent from {an(row)}"
     result = {
         "model": f"{model.name}: {shares}",
         "algorithm": str(told["algorithm"]),
@@ -137,7 +136,8 @@ def settings(facts: Facts) -> dict[str, str]:
     for name in ("alpha", "beta", "rho", "gamma"):
         value = fit.hyperparameter(name)
         if value is not None:
-            result[name] = _range(value)
+            learnt = ", learnt from the data" if name in fit.settings.get("learnt", ()) else ""
+            result[name] = _range(value) + learnt
     if fit.reading:
         result["data read as"] = _reading(fit.reading)
     if facts.documents.metadata:
