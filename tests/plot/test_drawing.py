@@ -90,4 +90,4 @@ def test_strips_for_the_pointer(shares):
     (strips,) = [shape for shape in panel.shapes if isinstance(shape, Columns)]
     assert len(strips.edges) == 5
     assert strips.edges[0] == pytest.approx(strips.frame[0])
-    assert [tip.split("\n")[0] for tip in strips.tips] == ["w, a", "y, a", "z, b", "x, b"]
+    assert [tip.split("\n")[0] for tip in strips.tips] == ["y, a", "w, a", "x, b", "z, b"]

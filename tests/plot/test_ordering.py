@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discan.plot.inputs import documents_of
-from discan.plot.ordering import MISSING, as_text, grouping, label_columns, ordered
+from discan.plot.ordering import MISSING, as_text, by_group, grouping, label_columns, ordered
 
 
 @pytest.fixture
@@ -51,6 +51,14 @@ def test_groups(documents, shares):
     ]  # fmt: skip
     by_age = grouping(documents, "party", "age")
     assert by_age.titles == ["D", "R", MISSING]
+
+
+def test_a_component_that_all_have_does_not_decide():
+    common = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4], [0.7, 0.3, 0.0], [0.5, 0.0, 0.5]])
+    found = documents_of(common)
+    groups = grouping(found, list("abcd"))
+    assert groups.titles == ["a", "c", "d", "b"]
+    assert list(by_group(common, np.array([0, 1, 0, 1]))) == [0, 2, 3, 1]
 
 
 def test_bad_input_is_refused(refused, documents):

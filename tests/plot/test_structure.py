@@ -25,9 +25,9 @@ def test_structure(shares):
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
     np.testing.assert_allclose(figure.layout.xaxis.tickvals, [1, 3])
     assert [shape.x0 for shape in figure.layout.shapes] == [2]
-    # inside a: w (0.7 of the first component), then y; inside b: z, then x
-    order = [0, 2, 3, 1]
-    assert pointed(figure) == ["w, a", "y, a", "z, b", "x, b"]
+    # a has more of the third component than b, and y most of it; b of the second, and x
+    order = [2, 0, 1, 3]
+    assert pointed(figure) == ["y, a", "w, a", "x, b", "z, b"]
     top = np.ones(4)
     for k in range(3):
         x, y = figure.data[k].x, figure.data[k].y

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Sequence
 
 __all__ = [
-    "an", "clean", "label", "lines_of", "one_line", "percent", "plain_width", "shortened", "text_width",
-    "widest", "wrapped",
+    "an", "clean", "label", "lines_of", "one_line", "percent", "plain_width", "shortened",
+    "text_width", "widest", "wrapped",
 ]  # fmt: skip
 
 _CONTROL = re.compile(

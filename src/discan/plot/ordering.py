@@ -92,7 +92,8 @@ def main_groups(shares: Array) -> Array:
 def by_group(shares: Array, group: Array) -> Array:
     """Sort by group, and inside a group by the share of its main component, the largest first.
 
-    The next component of the group decides between equal shares.
+    The main component is the one that the group has most of, compared with all documents. The next
+    decides between equal shares.
 
     Parameters
     ----------
@@ -101,7 +102,10 @@ def by_group(shares: Array, group: Array) -> Array:
     """
     totals = np.zeros((int(group.max()) + 1, shares.shape[1]))
     np.add.at(totals, group, shares)
-    ranked = np.argsort(-totals, axis=1, kind="stable")
+    sizes = np.bincount(group)[:, None]
+    more = totals - sizes * shares.mean(axis=0)
+    # if there is but one group, it is compared with nothing
+    ranked = np.argsort(-(more if len(totals) > 1 else totals), axis=1, kind="stable")
     rows = np.arange(len(shares))
     first, *second = (-np.round(shares[rows, column], 3) for column in ranked[group, :2].T)
     return np.lexsort((*second, first, group))
@@ -187,9 +191,10 @@ def _ranks(documents: Documents, groups: Grouping, order: Any) -> Array:
     if isinstance(order, str) and order == "size":
         return np.argsort(np.argsort(-groups.sizes, kind="stable"))
     if isinstance(order, str) and order == "similar":
-        means = groups.means(documents.own)
-        main = means.argmax(axis=1)
-        return np.argsort(np.lexsort((-means.max(axis=1), main)))
+        # the component that a group has more of than the others, not one that all have
+        more = groups.means(documents.own) - documents.own.mean(axis=0)
+        main = more.argmax(axis=1)
+        return np.argsort(np.lexsort((-more.max(axis=1), main)))
     values = _values(documents, order)
     return np.argsort(np.argsort(groups.means(values[:, None])[:, 0], kind="stable"))
 

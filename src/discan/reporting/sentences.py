@@ -82,8 +82,8 @@ def deviations(facts: Facts) -> tuple[str, Array | None]:
     if sd is None:
         name = fit.algorithm.name.replace("-", " ")
         return (
-            f"How exactly the shares of {an(nouns.document)} are known is not said by this algorithm "
-            f"({name}); variational, collapsed and gibbs give standard deviations.",
+            f"How exactly the shares of {an(nouns.document)} are known is not said by this "
+            f"algorithm ({name}); variational, collapsed and gibbs give standard deviations.",
             None,
         )
     each = np.sqrt(np.mean(np.square(sd), axis=0))[facts.components.parts]
