@@ -108,7 +108,10 @@ def digest(estimator):
         *(np.zeros(0) if array is None else array for array in hyperparameters),
         *(
             np.zeros(0) if array is None else array
-            for array in (estimator.components_sd_, estimator.scores_sd_)
+            # point estimates have none
+            for array in (
+                getattr(estimator, name, None) for name in ("components_sd_", "scores_sd_")
+            )
         ),
     ]
     assert all(np.isfinite(array).all() for array in arrays)
