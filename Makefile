@@ -3,6 +3,8 @@
 PYTHON ?= python3
 WORKERS ?= 2
 PEERS := tomotopy gensim enstop
+# Only for the race to the final quality. BigARTM's messages need an old protobuf.
+MORE_PEERS := vowpalwabbit "bigartm six protobuf<3.21"
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
@@ -58,4 +60,6 @@ $(BIN)/python:
 .venv/.installed-bench: pyproject.toml | $(BIN)/python
 	$(INSTALL) '.[bench]' || { $(INSTALL) . && for peer in $(PEERS); do \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $$peer || echo "without $$peer"; done; }
+	for peer in $(MORE_PEERS); do \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check $$peer || echo "without $$peer"; done
 	touch .venv/.installed $@

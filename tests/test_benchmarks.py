@@ -116,6 +116,22 @@ def test_a_watch_stands_still_while_an_answer_is_judged():
     assert watch.points[-1] == (5.0, 5, 2.0)
 
 
+def test_a_watch_restarts_without_what_is_not_counted():
+    from curves import Answer, Watch
+
+    now = [0.0]
+    watch = Watch(lambda answer: 1.0, math.inf, clock=lambda: now[0])
+    watch.restart()
+    now[0] += 3.0
+    overhead = watch.split()
+    assert overhead[0] == 3.0
+    for passes, seconds in ((1, 2.0), (3, 10.0), (9, 10.5)):
+        watch.restart(overhead)
+        now[0] += seconds
+        watch.lap(passes, Answer(list), due=True)
+    assert watch.points == [(0.0, 1, 1.0), (7.0, 3, 1.0), (7.5, 9, 1.0)]
+
+
 def test_our_tool_gives_a_curve():
     from corpora import Counts
     from curves import Watch
