@@ -52,7 +52,7 @@ def test_refusals():
     data = load_senate2005()
     with pytest.raises(InputError, match="n_chains"):
         demos.find_blocs(data, n_chains=0)
-    text = Dataset(data.corpus.select([0]), data.document_table, {"agreed": np.ones(3, bool)})
+    text = Dataset(data.corpus.select([0]), group_table={"agreed": np.ones(3, bool)})
     text.corpus.layout = replace(text.corpus.layout, n_groups=1)
     with pytest.raises(InputError, match="yea and nay"):
         demos.find_blocs(text)
