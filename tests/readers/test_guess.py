@@ -17,10 +17,6 @@ def test_options_tell_the_reader_of_a_table(tmp_path, write):
     assert guess(Source(counts), ["bins"]) == "categorical"
 
 
-def test_a_spreadsheet_is_named(tmp_path, write, fails):
-    fails(write(tmp_path / "x.xlsx", b"PK\x03\x04"), "a spreadsheet; save it as .csv")
-
-
 def test_folder_of_another_reader(tmp_path):
     READERS["test"] = Reader("test", "", (), lambda s: s.is_folder, read)
     try:

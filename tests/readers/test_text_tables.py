@@ -124,7 +124,7 @@ def json_lines(**more):
 def test_json_lines_keep_their_other_fields(tmp_path, write, remarks):
     path = write(tmp_path / "x.jsonl", json_lines(author=None, deep={"x": 1}))
     corpus = read(path, max_df=1.0)
-    assert corpus.metadata["year"][0] == "2000"
+    assert corpus.metadata["year"][0] == 2000.0
     assert corpus.metadata["tags"][0] == "a;b"
     assert "deep" not in corpus.metadata
     assert "author" not in corpus.metadata, "it is always missing"
@@ -144,3 +144,14 @@ def test_fields_keep_the_others(tmp_path, write):
     corpus = read(path, fields="headline,content", min_df=1, max_df=1.0)
     assert list(corpus.metadata) == ["date", "author"]
     assert corpus.document_names[0] == "100"
+
+
+def test_a_list_of_json_objects(tmp_path, write, fails):
+    records = [{"body": t, "year": 2000 + i} for i, t in enumerate(TEXTS)]
+    path = write(tmp_path / "x.json", json.dumps(records, indent=1))
+    assert guess(Source(path)) == "jsonl"
+    corpus = read(path, max_df=1.0)
+    assert corpus.n_documents == 30
+    assert corpus.metadata["year"][1] == 2001.0
+    fails(write(tmp_path / "x.json", json.dumps(records)[:-9]), "not a list of JSON objects")
+    fails(write(tmp_path / "x.json", '[{"text": "a b"}, 3]'), "item 2 is a JSON int")

@@ -67,8 +67,9 @@ def _is_numeric(column: Column | None) -> bool:
 def _remark_on_cells(origin: str, plan: Plan, by_title: Mapping[str, Column]) -> None:
     """Say which cells hold several answers."""
     kinds: dict[str, list[str]] = {}
+    answers = set(plan.answers)
     for title, separators in plan.split.items():
-        if title in plan.answers:
+        if title in answers:
             kinds.setdefault(separators, []).append(title)
     for separators, titles in kinds.items():
         found = (cell for title in titles for cell in by_title[title].values)
@@ -95,7 +96,8 @@ def remark_on_values(
         listed = ", ".join(f"{shown(mark)} ({size:,})" for mark, size in marks.most_common(LISTED))
         log.info("%s: cells read as missing, besides empty ones: %s", origin, listed)
     _remark_on_absence(origin, columns, plan)
-    plain = [c for c in columns if c.title in plan.answers and c.title not in plan.bins]
+    answers = set(plan.answers)
+    plain = [c for c in columns if c.title in answers and c.title not in plan.bins]
     counted = [c for c in plain if c.title not in plan.split and not plan.joined]
     alike: dict[str, list[str]] = {}
     for column in counted:
@@ -131,8 +133,9 @@ def remark_on_values(
 def _remark_on_absence(origin: str, columns: Sequence[Column], plan: Plan) -> None:
     """Say that "Not Voting" and the like are counted as answers."""
     sizes: Counter[str] = Counter()
+    answers = set(plan.answers)
     for column in columns:
-        if column.title in plan.answers:
+        if column.title in answers:
             for value, size in zip(column.values, column.counts.tolist(), strict=True):
                 if key(value) in _ABSENT:
                     sizes[value] += size

@@ -34,6 +34,7 @@ __all__ = ["AnswerOptions", "RawColumn", "choose_titles", "read_answers"]
 
 log = logging.getLogger("discan")
 
+MOST_COMMAS = 20  # in a title
 MANY_DIGITS = 20  # rows, from which a first column of different whole numbers names the rows
 
 
@@ -113,10 +114,11 @@ def read_answers(
         remark = "%s: %d of the model's %d columns are not there and count as missing: %s"
         log.warning(remark, origin, len(absent), len(plan.answers), _some(absent))
     others = [t for t in (titles if options.columns is None else kept) if t not in dropped]
+    taken = {*plan.answers, plan.document}
     metadata = {
         title: by_title[title].as_metadata()
         for title in others
-        if title not in plan.answers and title != plan.document and by_title[title].values
+        if title not in taken and by_title[title].values
     }
     metadata |= {title: by_title[title].as_metadata() for title in plan.bins if title in by_title}
     names = _names(by_title, plan.document, explicit=options.id_column is not None)
@@ -133,9 +135,11 @@ def choose_titles(titles: Sequence[str], wanted: Any) -> list[str]:
     if len(listed) == 1 and isinstance(listed[0], str) and listed[0] not in titles:
         listed = listed[0].split(",")
     found: list[str] = []
+    known = set(titles)
     n = 0
     while n < len(listed):
-        stop = next((m for m in range(len(listed), n, -1) if _joined(listed[n:m]) in titles), None)
+        last = min(len(listed), n + MOST_COMMAS + 1)
+        stop = next((m for m in range(last, n, -1) if _joined(listed[n:m]) in known), None)
         if stop is not None:
             found.append(_joined(listed[n:stop]))
             n = stop

@@ -214,7 +214,8 @@ def _block(columns: Sequence[Column]) -> tuple[set[str], list[Column]]:
     inside = [c for c in columns if any(value.casefold() in core for value in c.values)]
     if len(inside) < max(A_BLOCK, 2 / 3 * len(columns)):
         return set(), []
-    return core, [c for c in columns if c not in inside and c.values]
+    titles = {c.title for c in inside}
+    return core, [c for c in columns if c.title not in titles and c.values]
 
 
 def _are_votes(answers: set[str]) -> bool:

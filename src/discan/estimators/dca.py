@@ -524,8 +524,7 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             What the entries are called.
         """
         check_is_fitted(self)
-        names = [str(name) for name in self.get_feature_names_out()]
-        annotate(self.fit_, data, self._infer(data).scores, key, names)
+        annotate(self.fit_, data, self._infer(data).scores, key, list(self.fit_.component_names))
         return data
 
     # ---- inside ----

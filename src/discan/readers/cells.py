@@ -85,11 +85,15 @@ def _read_one(source: Source, file: Any, modality: str, wanted: Place | None, li
         with source.naming():
             place, counts = choose_place(load, layers, has_raw, "X" in file, origin)
     words = _names(source, file, "raw/var" if place.raw else "var", counts.shape[1])
+    facts = _facts(source, file, counts.shape[0])
+    if facts and like is None and not modality:
+        listed = ", ".join(map(shown, list(facts)[:8])) + (", ..." if len(facts) > 8 else "")
+        log.info("%s: kept as metadata of the cells: %s", source.path, listed)
     return source.corpus(
         counts,
         word_names=None if words is None else unique_names(words, str(source.path)),
         document_names=_names(source, file, "obs", counts.shape[0]),
-        metadata=_facts(source, file, counts.shape[0]),
+        metadata=facts,
         nouns=CELLS,
         reading={"places": {modality: list(place)}},
     )

@@ -112,7 +112,8 @@ def _made_unique(source: Source, heading: list[str]) -> list[str]:
 def find_columns(source: Source, wanted: Any, titles: list[str]) -> list[int]:
     """Return the numbers of columns given by name, number or pattern."""
     with source.naming():
-        return [titles.index(title) for title in choose_titles(titles, wanted)]
+        place = {title: n for n, title in enumerate(titles)}
+        return [place[title] for title in choose_titles(titles, wanted)]
 
 
 def has_heading(sample: list[list[str]], numeric: bool) -> bool:

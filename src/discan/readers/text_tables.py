@@ -79,13 +79,18 @@ def read_texts(
 
 def _is_json_lines(source: Source) -> bool:
     first, newline, _ = source.head.lstrip("\ufeff \t\r\n").partition("\n")
-    return first.startswith("{") and (first.rstrip().endswith("}") or not newline)
+    whole = first.startswith("{") and (first.rstrip().endswith("}") or not newline)
+    return whole or _is_json_list(source)
+
+
+def _is_json_list(source: Source) -> bool:
+    return re.match(r"\ufeff?\s*\[\s*\{", source.head) is not None
 
 
 @reader(
     "jsonl",
-    "JSON lines, one object per line, the text in one of its fields",
-    endings=_JSON_LINES,
+    "JSON lines, one object per line, or a list of objects; the text in one of their fields",
+    endings=(*_JSON_LINES, ".json"),
     sniff=_is_json_lines,
     is_text=True,
     family=("records",),
@@ -102,7 +107,7 @@ def read_jsonl(
     like: Any = None,
     **options: Any,
 ) -> Corpus:
-    """Read JSON lines: one object per line is one document."""
+    """Read JSON lines, or a list of objects: one object is one document."""
     records = _json_records(source)
     fields = _fields(source, records, field, like)
     return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
@@ -288,6 +293,9 @@ def _json_records(source: Source) -> _Records:
 
 
 def _json_objects(source: Source) -> Iterator[tuple[int, Record]]:
+    if _is_json_list(source):
+        yield from _json_list(source)
+        return
     for number, line in source.lines():
         if "\0" in line:
             raise source.error("holds a NUL byte, so it is no text; convert it to UTF-8", number)
@@ -303,6 +311,17 @@ def _json_objects(source: Source) -> Iterator[tuple[int, Record]]:
         if not isinstance(record, dict):
             problem = f"a JSON {type(record).__name__}, not an object; write one object per line"
             raise source.error(problem, number)
+        yield number, record
+
+
+def _json_list(source: Source) -> Iterator[tuple[int, Record]]:
+    """Iterate over (number, object) of a file that is one list of objects."""
+    with source.open() as stream, source.faults("not a list of JSON objects"):
+        records = json.loads(stream.read().decode("utf-8-sig"))
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            kind = type(record).__name__
+            raise source.error(f"item {number} is a JSON {kind}, not an object; correct it")
         yield number, record
 
 
