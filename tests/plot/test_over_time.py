@@ -40,3 +40,12 @@ def test_dates_of_a_fit(overlapping):
 )  # fmt: skip
 def test_bad_input_is_refused(refused, shares, time, message):
     refused(lambda: plot.over_time(shares, time), message)
+
+
+def test_periods_between_empty_ones_are_seen():
+    """A month of documents every few weeks has no neighbour to draw a line to."""
+    dates = [f"2020-{1 + i % 12:02d}-03" for i in range(48)]
+    shares = np.random.default_rng(0).dirichlet([1.0, 1.0], 48)
+    line = plot.over_time(shares, dates).data[1]
+    assert len(line.y) > 24
+    assert line.mode == "lines+markers"

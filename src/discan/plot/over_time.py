@@ -134,7 +134,9 @@ def _chart(
         np.concatenate((high[known], low[known][::-1])), fill="toself",
         fillcolor=blend(((0, colour), (1, "#ffffff")), 0.72), line={"width": 0}, **axes,
     )  # fmt: skip
-    mode = "lines+markers" if len(mean) <= 24 else "lines"
+    beside = np.append(False, known[:-1]) | np.append(known[1:], False)
+    alone = bool((known & ~beside).any())  # between empty periods, a line alone shows nothing
+    mode = "lines+markers" if len(mean) <= 24 or alone else "lines"
     line = points(mode, None, x, mean, line={"color": colour, "width": 2},
                   marker={"color": colour, "size": np.where(known, 5, 0)}, **axes)  # fmt: skip
     middle = np.full(len(mean), 0.0)
