@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from discan.data.h5ad import gene_names
 from discan.errors import LimitError
 from discan.readers import read
 
@@ -125,3 +126,22 @@ def test_modalities(tmp_path, fails):
     assert corpus.exposures.tolist() == [[1, 1], [1, 1], [1, 0]]
     assert corpus.layout.word_names[:2] == ("rna:var0", "rna:var1")
     assert corpus.n_tokens == COUNTS.sum() + (COUNTS[:2, :2] + 1).sum()
+
+
+def test_names_that_could_be_missing_are_values_and_a_mask(tmp_path):
+    """Newer versions of AnnData write an index of text so."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "nullable.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = np.array([[1.0, 0.0], [2.0, 3.0]])
+        for place, names in (("obs", ["c1", "c2"]), ("var", ["g1", "g2"])):
+            frame = file.create_group(place)
+            frame.attrs["_index"] = "_index"
+            index = frame.create_group("_index")
+            index.attrs["encoding-type"] = "nullable-string-array"
+            index["values"] = np.array(names, dtype=object)
+            index["mask"] = np.zeros(2, dtype=bool)
+    corpus = read(path)
+    assert corpus.layout.word_names == ("g1", "g2")
+    assert corpus.document_names == ("c1", "c2")
+    assert gene_names(path) == ["g1", "g2"]

@@ -66,7 +66,10 @@ def gene_names(path: Path) -> list[str]:
     with _h5py().File(path, "r") as file:
         frame = file["var"]
         index = frame.attrs.get("_index", "_index")
-        values = frame[index][()]
+        column = frame[index]
+        if hasattr(column, "keys"):  # text that may be missing: values and a mask
+            column = column["values"]
+        values = column[()]
     return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
 
 

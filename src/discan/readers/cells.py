@@ -164,6 +164,8 @@ def _names(source: Source, file: Any, place: str, size: int | None) -> list[str]
     frame = _member(source, file, place)
     index = _text(frame.attrs.get("_index", "_index"))
     column = frame.get(index)
+    if hasattr(column, "keys"):  # text that may be missing: values and a mask
+        column = column.get("values")
     if column is None or not hasattr(column, "dtype") or column.ndim != 1:
         return None
     if size is not None and column.shape != (size,):
