@@ -46,6 +46,8 @@ def test_periods_between_empty_ones_are_seen():
     """A month of documents every few weeks has no neighbour to draw a line to."""
     dates = [f"2020-{1 + i % 12:02d}-03" for i in range(48)]
     shares = np.random.default_rng(0).dirichlet([1.0, 1.0], 48)
-    line = plot.over_time(shares, dates).data[1]
+    figure = plot.over_time(shares, dates)
+    line = figure.data[1]
+    assert "nan" not in plot.to_svg(figure)
     assert len(line.y) > 24
     assert line.mode == "lines+markers"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -100,7 +101,7 @@ def points(trace: dict[str, Any], x: Axis, y: Axis) -> Iterator[Shape]:
 
 
 def discs(trace: dict[str, Any], xs: Array, ys: Array) -> Iterator[Shape]:
-    """Draw circles, filled or open."""
+    """Draw circles, filled or open; a point without a value has none."""
     marker = trace.get("marker", {})
     n, ring = len(xs), marker.get("line", {})
     hollow = str(marker.get("symbol", "circle")).endswith("-open")
@@ -109,6 +110,8 @@ def discs(trace: dict[str, Any], xs: Array, ys: Array) -> Iterator[Shape]:
     rows = zip(xs, ys, *(_each(setting, n) for setting in settings), tips(trace),
                _parts(trace, n), strict=True)  # fmt: skip
     for at, up, size, colour, wide, tip, part in rows:
+        if not (math.isfinite(at) and math.isfinite(up)):
+            continue
         edge = Pen(paint(ring.get("color")), wide) if wide else None
         fill = None if hollow else paint(colour)
         yield Disc(at, up, size / 2, fill, edge, opacity, _told(tip), part)
