@@ -88,7 +88,8 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         literature on LDA alpha is the document-topic prior.
     gamma : float or (J,) array, optional
         Dirichlet prior of the loadings; in the literature on LDA, eta or beta. By default 0.5, or
-        in a group of more than 10,000 words 5,000 divided by their number.
+        in a group of more than 10,000 words 5,000 divided by their number. If it is learnt, it
+        starts lower where this would weigh more than half of the tokens of a component.
     learn : "auto" or tuple of {"alpha", "beta", "rho", "gamma"}, default="auto"
         Hyperparameters to learn from the data. "auto" is all of those that are not given, if the
         algorithm can learn them: the samplers and "variational" can, "cvb0" learns gamma only, "ml"
@@ -569,11 +570,14 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             names = ("alpha", "beta", "rho", "gamma")
             given = frozenset(name for name in names if getattr(self, name) is not None)
             learn = learnt_by_default(algorithm, model, given, corpus)
+        prior = LoadingsPrior.of(self.gamma, corpus.layout)
+        if self.gamma is None and "gamma" in learn:
+            prior = prior.lighter(corpus.word_totals, n_components)
         return Task(
             corpus,
             model.prepare(n_components, corpus),
             algorithm,
-            LoadingsPrior.of(self.gamma, corpus.layout),
+            prior,
             learn=learn,
             hyperprior=self.hyperprior,
             seed=seed,

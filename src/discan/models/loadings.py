@@ -18,6 +18,7 @@ from discan.validation import vector
 __all__ = ["LoadingsPrior"]
 
 MANY_WORDS = 5000.0  # half of the words from which on the default of gamma is less than 1/2
+START_SHARE = 0.5  # weight of a prior to be learnt, relative to the tokens, at most
 OWN_VALUE_FROM = 50  # words of a group that has a gamma of its own
 
 
@@ -52,6 +53,16 @@ class LoadingsPrior:
         )
         full = np.broadcast_to(given, (layout.n_words,)).copy()
         return cls(full, layout, symmetric=given.ndim == 0)
+
+    def lighter(self, tokens: Array, n_components: int) -> LoadingsPrior:
+        """Return a prior to start from if gamma is learnt, given the tokens per word (J,).
+
+        In no group does it weigh more than half of a component's tokens. A heavier prior makes
+        the first components too alike, and a chain takes long to separate them again.
+        """
+        share = START_SHARE * self.layout.group_sums(tokens[:, None])[:, 0] / n_components
+        factors = np.where(share > 0, np.minimum(1.0, share / self.totals), 1.0)
+        return replace(self, gamma=self.gamma * factors[self.layout.group_of_word])
 
     @cached_property
     def classes(self) -> Array:
