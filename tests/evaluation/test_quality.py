@@ -89,7 +89,7 @@ def test_twins_are_flagged_and_name_each_other():
 def test_dead_components_are_flagged():
     wider = np.pad(TOPICS + 1e-9, ((0, 1), (0, 1)))
     wider[3, 40] = 1.0  # a word that no document has
-    model = discan.LDA(4, algorithm="map", alpha=0.1, init=wider, max_iter=1, progress=False)
+    model = discan.PLSI(4, init=wider, max_iter=3, progress=False)
     fit = model.fit(np.pad(COUNTS, ((0, 0), (0, 1)))).fit_
     assert [row.flags for row in quality(fit)] == ["", "", "", "dead"]
     assert dead_components(np.array([0.0, 100.0])).tolist() == [True, False]
