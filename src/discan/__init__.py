@@ -18,6 +18,7 @@ _HOMES = {
     "discan.data.corpus": ("Corpus",),
     "discan.readers": ("read",),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
+    "discan.evaluation.comparison": ("compare",),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
     "discan.estimators": (
         "DCA",

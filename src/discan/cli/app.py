@@ -12,9 +12,11 @@ import typer
 from typer.core import TyperGroup
 
 from discan import __version__
+from discan.cli.compare import compare, quality
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
 from discan.cli.errors import one_line, shell_setting, terminated
+from discan.cli.export import export
 from discan.cli.fit import fit, resume
 from discan.cli.names import name
 from discan.cli.options import with_groups
@@ -26,8 +28,8 @@ from discan.cli.show import info, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, name, plot, report, transform, predict, impute, recommend, score, info,
-    convert, datasets, formats, demo,
+    fit, resume, show, name, plot, report, quality, compare, transform, predict, impute, recommend,
+    score, info, export, convert, datasets, formats, demo,
 )  # fmt: skip
 
 

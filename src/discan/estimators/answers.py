@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators.frames import frame
+from discan.evaluation.quality import quality
 from discan.fitting.naming import words_by_lift
 from discan.fitting.recommending import Recommended
 from discan.fitting.result import Fit
@@ -128,6 +129,33 @@ class Answers:
         corpus = self._corpus(X)
         with self._threads() as engine:
             return self.fit_.recommend(corpus, n, group, engine)
+
+    # ---- quality ----
+
+    def quality(self, X: Any = None, n_words: int = 10, library: str | None = None) -> Any:
+        """How good each component is, as a data frame with a row per component.
+
+        The columns are size, coherence (``npmi``, ``u_mass``: whether the component's first words
+        occur in the same documents), exclusivity, lift, effective number of documents, the nearest
+        other component with its Hellinger distance, and flags ("dead", "twin"); see
+        ``discan.evaluation.quality.Quality``. After several chains there is also the stability.
+
+        Parameters
+        ----------
+        X : (I, J) counts, optional
+            Documents in which words are counted for the coherence; without them it is left out.
+        n_words : int, default=10
+            First words of each component that are looked at.
+        library : {"pandas", "polars"}, optional
+            As for ``components_frame``.
+        """
+        check_is_fitted(self, "scores_")
+        corpus = None if X is None else self._corpus(X)
+        rows = [row.as_dict() for row in quality(self.fit_, corpus, whole("n_words", n_words, 2))]
+        names = [row.pop("component") for row in rows]
+        kept = [name for name in rows[0] if rows[0][name] is not None]
+        columns = {name: np.array([row[name] for row in rows]) for name in kept}
+        return frame(library, self.fit_.nouns.component, names, columns)
 
     # ---- new documents ----
 

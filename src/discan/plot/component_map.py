@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
-from scipy.special import xlogy
 
+from discan.evaluation.distances import MEASURES
+from discan.evaluation.distances import distances as between
 from discan.plot import theme
 from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, widest
@@ -73,7 +73,7 @@ def component_map(
     >>> figure.data[0].name
     'components'
     """
-    one_of("distance", distance, SQUARED_DISTANCES)
+    one_of("distance", distance, MEASURES)
     n_words = whole("n_words", n_words, 0)
     found = components_of(source, component_names, sizes, words, groups, components)
     place, kept = scaling(distances(found, distance))
@@ -129,8 +129,8 @@ def component_map(
 
 def distances(components: Components, distance: str = "jensen-shannon") -> Array:
     """Return distances between components, root mean square over groups, (K, K), in [0, 1]."""
-    squares = squareform(pdist(components.loadings, SQUARED_DISTANCES[distance]))
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0) / components.layout.n_groups))
+    loadings = components.loadings
+    return between(loadings, loadings, components.layout, measure=distance)
 
 
 def scaling(distance: Array) -> tuple[Array, float]:
@@ -154,18 +154,6 @@ def scaling(distance: Array) -> tuple[Array, float]:
         place[:, d] = column * (1.0 if column[np.argmax(np.abs(column))] >= 0 else -1.0)
     total = float(positive.sum())
     return place, float(positive[:2].sum() / total) if total > 0 else 1.0
-
-
-def _hellinger(a: Array, b: Array) -> float:
-    return float(0.5 * ((np.sqrt(a) - np.sqrt(b)) ** 2).sum())
-
-
-def _jensen_shannon(a: Array, b: Array) -> float:
-    middle, both = 0.5 * (a + b), 0.5 * (xlogy(a, a) + xlogy(b, b))
-    return float((both - xlogy(middle, middle)).sum() / np.log(2))
-
-
-SQUARED_DISTANCES = {"jensen-shannon": _jensen_shannon, "hellinger": _hellinger}
 
 
 def _marks(

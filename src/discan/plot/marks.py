@@ -90,6 +90,7 @@ def points(trace: dict[str, Any], x: Axis, y: Axis) -> Iterator[Shape]:
             yield Curve(
                 piece, pen({"width": 2, **line}) if line.get("width", 2) else None,
                 paint(trace.get("fillcolor")) if filled else None, float(trace.get("opacity", 1)),
+                _told(trace["text"]) if filled and isinstance(trace.get("text"), str) else "",
             )  # fmt: skip
     error = trace.get("error_y", {})
     if error and error.get("visible", True):

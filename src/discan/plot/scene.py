@@ -51,12 +51,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points, (N, 2), closed if it is filled."""
+    """A line through points, (N, 2), closed if it is filled; only then it has a ``tip``."""
 
     points: Array
     pen: Pen | None
     fill: str | None = None
     opacity: float = 1.0
+    tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ def _line(line: Line) -> str:
 def _curve(curve: Curve) -> str:
     stroke = {} if curve.pen is None else _stroke(curve.pen)
     return element(
-        "path", d=_path(curve.points) + ("" if curve.fill is None else "Z"),
+        "path", _tip(curve.tip), d=_path(curve.points) + ("" if curve.fill is None else "Z"),
         fill=curve.fill or "none", stroke_linejoin="round",
         opacity=None if curve.opacity == 1 else curve.opacity, **stroke,
     )  # fmt: skip

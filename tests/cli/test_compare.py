@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""compare, quality and export."""
+
+import json
+
+import numpy as np
+import pytest
+
+import discan
+
+
+@pytest.fixture(scope="module")
+def models(run, place, tmp_path_factory):
+    """Models of the texts with two and three components."""
+    folder = tmp_path_factory.mktemp("models")
+    for k in (2, 3):
+        run("fit", place / "corpus.discan", "-o", folder / f"k{k}.discan", "-k", k, "--alpha", 0.1,
+            "--algorithm", "map", "--quiet")  # fmt: skip
+    return folder
+
+
+def test_compare_prints_a_table_and_a_verdict(run, models):
+    out, _ = run("compare", models / "k2.discan", models / "k3.discan")
+    assert out.splitlines()[0].split() == ["first", "second", "distance", "relation"]
+    assert "matched topics are the same" in out
+    assert "only in the second" in out
+
+
+def test_compare_json(run, models):
+    out, _ = run("compare", models / "k2.discan", models / "k3.discan", "--json")
+    found = json.loads(out)
+    assert np.shape(found["distances"]) == (2, 3)
+    assert found["models"][0].endswith("k2.discan")
+    assert len(found["components"]) == 3
+    out, _ = run("compare", *[models / f"k{k}.discan" for k in (2, 3, 2)], "--json")
+    assert len(json.loads(out)) == 2
+
+
+def test_compare_csv_of_several(run, models):
+    out, _ = run("compare", *[models / f"k{k}.discan" for k in (2, 3, 2)], "--csv")
+    head, *rows = out.splitlines()
+    assert head == '"model","next model","first","second","distance","relation"'
+    assert len(rows) == 6
+
+
+def test_compare_draws_the_flow(run, models, tmp_path):
+    figure = tmp_path / "flow.svg"
+    run("compare", models / "k2.discan", models / "k3.discan", "--figure", figure)
+    assert "K = 3" in figure.read_text("utf-8")
+
+
+def test_compare_needs_two_models_of_the_same_kind(run, fails, models, survey):
+    run("compare", models / "k2.discan", code=2)
+    assert "no word in common" in fails("compare", models / "k2.discan", survey / "m.discan")
+
+
+def test_quality(run, place, models):
+    out, err = run("quality", models / "k2.discan", place / "corpus.discan")
+    head = out.splitlines()[0]
+    for column in ("size", "npmi", "u_mass", "exclusivity", "lift", "nearest", "flags"):
+        assert column in head
+    out, err = run("quality", models / "k2.discan")
+    assert "npmi" not in out
+    assert "coherence needs documents" in err
+    data = (models / "k2.discan", place / "corpus.discan")
+    rows = json.loads(run("quality", *data, "--words", 2, "--json")[0])
+    assert all(np.isfinite(row["npmi"]) and row["npmi"] > 0.5 for row in rows)
+
+
+def test_a_twin_is_said(run, tmp_path):
+    counts = np.kron(np.eye(2, dtype=int), np.full((10, 5), 3))
+    init = np.repeat(np.kron(np.eye(2), np.ones((1, 5))) + 1e-6, [2, 1], axis=0)
+    estimator = discan.LDA(3, algorithm="map", alpha=0.5, init=init, max_iter=2, progress=False)
+    estimator.fit(counts).save(tmp_path / "twins.discan")
+    out, err = run("quality", tmp_path / "twins.discan", "--csv")
+    assert [row.rsplit(",", 1)[1] for row in out.splitlines()[1:]] == ['"twin"', '"twin"', '""']
+    assert "nearly equal to the nearest one" in err
+
+
+def test_export(run, fails, survey, tmp_path):
+    fit = discan.load(survey / "m.discan").fit_
+    run("export", survey / "m.discan", "-o", tmp_path / "pop", "--quiet")
+    shares = np.loadtxt(tmp_path / "pop.2.Q")
+    np.testing.assert_allclose(shares, fit.proportions, atol=1e-6)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=3e-6)
+    frequencies = np.loadtxt(tmp_path / "pop.2.P")
+    np.testing.assert_allclose(frequencies, fit.components[:, 1::2].T, atol=1e-6)
+    run("export", survey / "m.discan", "-o", tmp_path / "only.Q")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["only.Q", "pop.2.P", "pop.2.Q"]
+    discan.LDA.from_components(np.ones((2, 4))).save(tmp_path / "given.discan")
+    assert "no documents" in fails("export", tmp_path / "given.discan", "-o", tmp_path / "x")
