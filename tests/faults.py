@@ -2,7 +2,7 @@
 """A disk that fails, or a process that dies, at the N-th step of writing.
 
 ``python tests/faults.py FOLDER WHAT`` writes an old file, then tries to write a new one in its
-place, again and again: the N-th write, fsync, replace, ... fails with each of several errors, or the
+place, again and again: the N-th write, fsync or replace fails with each of several errors, or the
 process dies there, for N = 1, 2, ... until nothing fails any more. After each try it checks what is
 left. It prints one line of JSON: how many tries there were, and what went wrong.
 """
