@@ -30,7 +30,7 @@ LEAST_SWEEPS, MOST_LEAST_SWEEPS, CHEAP_DRAWS = 100, 1000, 40_000_000
 FOLD_IN_BURN_IN = 50
 FOLD_IN_WORK = 2_000_000  # token x component updates per document
 FEW_COUNTS = 2**18  # of words and components: too few for several threads
-LONGEST = 1_000_000  # tokens of a document that is folded in token by token
+LONGEST = 10_000_000  # tokens of a document that is folded in token by token
 
 
 @dataclass(frozen=True)

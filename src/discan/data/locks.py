@@ -37,9 +37,7 @@ def locked(folder: Path) -> Iterator[None]:
             raise StorageError(f"{folder}: in use by process {holder}; wait for it, or stop it")
         if answer is None:
             log.warning("%s: locks do not work here; let no other process use the folder", folder)
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, str(os.getpid()).encode())
+        _sign(folder, descriptor)
         yield
     finally:
         os.close(descriptor)
@@ -74,20 +72,34 @@ def system_module(name: str) -> Any:
 
 def _open(folder: Path) -> int:
     """Open the file that stands for the lock; what it is, is checked before it is changed."""
-    path = folder / "lock"
-    try:
+    with _errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o666)
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
-    return descriptor
+        return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o666)
+
+
+def _sign(folder: Path, descriptor: int) -> None:
+    """Write the number of this process into the lock, for the message that others get."""
+    with _errors(folder):
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, str(os.getpid()).encode())
 
 
 def _holder(folder: Path, descriptor: int) -> str:
     """Return the number of the process that wrote the lock last; refuse a file of another kind."""
-    found = os.fstat(descriptor)
-    regular = stat.S_ISREG(found.st_mode) and found.st_nlink <= 1
-    text = os.read(descriptor, _LONGEST + 1) if regular else b""
+    with _errors(folder):
+        found = os.fstat(descriptor)
+        regular = stat.S_ISREG(found.st_mode) and found.st_nlink <= 1
+        text = os.read(descriptor, _LONGEST + 1) if regular else b""
     if not regular or len(text) > _LONGEST or not (text.isdigit() or not text):
         raise StorageError(f"{folder / 'lock'}: not a lock of discan; remove it")
     return text.decode() or "unknown"
+
+
+@contextlib.contextmanager
+def _errors(folder: Path) -> Iterator[None]:
+    """Turn what the system raises into one error that names the lock."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{folder / 'lock'}: {error.strerror or error}") from None

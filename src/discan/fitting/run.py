@@ -101,7 +101,8 @@ class Task:
             needed += (24 if learns else 4) * pairs
         if schedule.keep_draws:
             each = scores + n_components * schedule.corpus.n_words
-            needed += 8.0 * each * (schedule.cycles - schedule.burn_in) / schedule.thin
+            # once as drawn, and once with the largest component first
+            needed += 16.0 * each * (schedule.cycles - schedule.burn_in) / schedule.thin
         if not schedule.thin and absence:
             needed += 24 * scores  # probabilities of absence, and counts that they damp
         return int(needed)
