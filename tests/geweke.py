@@ -244,9 +244,16 @@ class Chain:
 
     def _iterate(self):
         """One cycle of the sampler, then new counts given what it drew."""
-        cell, run, rng = self.cell, self.run, self.rng
         before = self.before
-        for _ in range(1 if cell.learn else N_CYCLES):
+        drawn = self.draw(1 if self.cell.learn else N_CYCLES)
+        theta, scores = drawn["theta"], drawn["scores"]
+        self._condition_on(draw_counts(self.cell, theta, scores, self.rng), theta, scores)
+        return {**drawn, **before}
+
+    def draw(self, n_cycles):
+        """Run some cycles and return what they drew, by name."""
+        cell, run, rng = self.cell, self.run, self.rng
+        for _ in range(n_cycles):
             run.advance_one()
         params, states = run.params, [run.states.get(block) for block in run.schedule.blocks]
         blocks = zip(run.schedule.blocks, states, strict=True)
@@ -266,8 +273,12 @@ class Chain:
             scores = draw_scores(cell, values, c, self.total_exposures, rng)
         if not np.all(scores < RUNAWAY):
             raise RunawayError
-        self._condition_on(draw_counts(cell, theta, scores, rng), theta, scores)
-        return {"theta": theta, "scores": scores, "c": c, "n": n, **values, **before}
+        return {"theta": theta, "scores": scores, "c": c, "n": n, **values}
+
+    def start_from(self, W):
+        """Condition on counts W (I, J), from a split that says nothing of where they came from."""
+        V = self.rng.multinomial(W, np.full(K, 1.0 / K))
+        self._condition_on(V, None, None)
 
     def _corpus(self, W):
         """Make a corpus of counts (I, J); grouped cells get a block for each document."""

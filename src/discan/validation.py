@@ -11,7 +11,10 @@ import numpy as np
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["number", "one_of", "vector", "whole"]
+__all__ = ["LARGEST", "LEAST", "POSITIVE", "flag", "number", "one_of", "vector", "whole"]
+
+LEAST, LARGEST = 1e-100, 1e15
+"""Counts and hyperparameters outside are refused: products of several stay in double precision."""
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -22,6 +25,16 @@ def whole(name: str, value: Any, least: int) -> int:
             f"{{}}; it must be a whole number, at least {least}", argument=name, value=value
         )
     return int(value)
+
+
+POSITIVE = f"above 0, at least {LEAST:g}, and less than {LARGEST:g}"
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; a number or a text is neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError("{}; use True or False", argument=name, value=value)
+    return bool(value)
 
 
 def number(name: str, value: Any, wanted: str, low: float, high: float) -> float:
@@ -42,11 +55,11 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def vector(
-    name: str, value: Any, size: int, each: str, wanted: str, high: float, open_low: bool
+    name: str, value: Any, size: int, each: str, wanted: str, low: float, high: float
 ) -> Array:
-    """Return one number or ``size`` numbers in (0, high) as an array of 0 or 1 dimensions.
+    """Return one number or ``size`` numbers in [low, high) as an array of 0 or 1 dimensions.
 
-    ``each`` names what a vector has one number for; ``open_low`` says whether 0 is refused.
+    ``each`` names what a vector has one number for; ``wanted`` describes the range in words.
     """
     try:
         given = np.asarray(value)
@@ -59,7 +72,7 @@ def vector(
             f"{name} has shape {given.shape}; give one number, or one for each of the {size} {each}"
         )
     result = given.astype(np.float64)
-    bad = ~((result > 0 if open_low else result >= 0) & (result < high))
+    bad = ~((result >= low) & (result < high))
     if np.any(bad):
         worst = float(result[bad].flat[0])
         if result.ndim == 0:

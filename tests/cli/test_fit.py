@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import discan
-from discan.data.storage import read_file
+from discan.data.storage import read_file, write_file
 
 
 def assert_same_model(one, two):
@@ -94,8 +94,9 @@ def test_kill_9_then_resume(run, start, counts, unbroken, tmp_path, seed):
     process.communicate()
     record = json.loads(run("info", folder, "--json")[0])
     assert record["holds"] == "a run"
-    run("resume", folder, "-q")  # goes where fit was to write
-    assert_same_model(path, unbroken)
+    _, err = run("resume", folder)
+    assert f"written to {folder}/model.discan; fit was to write it to {path} (see -o)" in err
+    assert_same_model(folder / "model.discan", unbroken)
     run("resume", folder, "-o", tmp_path / "again.discan", "-q")  # finished, and stays so
     assert_same_model(tmp_path / "again.discan", unbroken)
 
@@ -113,7 +114,7 @@ def test_sigterm_checkpoints_and_a_second_process_is_refused(run, fails, start, 
     out, err = process.communicate(timeout=20)
     assert process.returncode == 143, err
     assert out == ""
-    assert f"continue with: discan resume {folder}" in err
+    assert f"continue with: discan resume {folder} -o {path}" in err
     assert "Traceback" not in err
     assert not path.exists()
     assert sorted(os.listdir(folder)) == [
@@ -135,3 +136,46 @@ def test_ctrl_c_keeps_the_results_so_far(start, counts, tmp_path):
     assert "Traceback" not in err
     assert json.loads(out)["stopped"] == "interrupted"
     assert discan.load(path).n_iter_ == json.loads(out)["cycles"]
+
+
+@pytest.fixture
+def begun(run, place, tmp_path):
+    """A run folder, finished."""
+    folder = tmp_path / "run"
+    run("fit", place / "corpus.discan", "-o", tmp_path / "m.discan", "--checkpoint", folder,
+        "--iterations", 3, "-k", 2)  # fmt: skip
+    return folder
+
+
+@pytest.mark.parametrize("note", ["elsewhere", "../../x", "", "a\0b", "x" * 100_000, None])
+def test_a_run_folder_does_not_choose_where_to_write(run, begun, tmp_path, note):
+    """Somebody else's folder might name a file of yours."""
+    (begun / "output").unlink()
+    if note is not None:
+        (begun / "output").write_text(note)
+    before = sorted(path for path in tmp_path.rglob("*") if begun not in path.parents)
+    run("resume", begun)
+    assert sorted(path for path in tmp_path.rglob("*") if begun not in path.parents) == before
+    assert discan.load(begun / "model.discan").n_iter_ == 3
+
+
+def test_links_in_a_run_folder_are_refused(run, fails, begun, place, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    (begun / "model.discan").symlink_to(mine)
+    assert "a link, which is not followed" in fails("resume", begun)
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "output").symlink_to(mine)
+    assert "a link, which is not followed" in fails(
+        "fit", place / "corpus.discan", "-o", tmp_path / "n.discan",
+        "--checkpoint", tmp_path / "new",
+    )  # fmt: skip
+    assert mine.read_text() == "precious"
+
+
+@pytest.mark.parametrize("settings", [[], "x", {"algorithm": {"x": 1}}])
+def test_info_about_a_strange_run_folder(fails, begun, settings):
+    header, arrays = read_file(begun / "settings.discan", "settings")
+    kept = {key: header[key] for key in ("class", "feature_names", "every")}
+    write_file(begun / "settings.discan", "settings", {**kept, "settings": settings}, arrays)
+    assert "not sound" in fails("info", begun)

@@ -12,6 +12,7 @@ from conformance.bridge import table_of
 from conftest import make_run
 from scipy.special import digamma, gammaln
 
+import discan.algorithms.expectation
 from discan import (
     DCA,
     Collapsed,
@@ -20,6 +21,7 @@ from discan import (
     DirichletMultinomial,
     GammaPoisson,
     InputError,
+    LimitError,
     MaximumLikelihood,
     Variational,
 )
@@ -174,6 +176,101 @@ def test_objective_never_falls(model, algorithm, layout, seed, size):
     run = start(corpus, model, algorithm, size[2], seed=seed)
     run.advance(20)
     rises(run.trace["objective"])
+
+
+ONLINE = [replace(a, online=True, batch_entries=40) for a in EVERY if hasattr(a, "online")]
+TEMPERED = MaximumLikelihood(tau="auto")
+CLAIMS = [
+    (model, algorithm, learn)
+    for model in MODEL_CLASSES
+    for algorithm in (*EVERY, *ONLINE, TEMPERED)
+    for learn in (frozenset(), frozenset({*model.hyperparameters, "gamma"}))
+    if supported(model, algorithm, learn)
+]
+
+
+def test_what_claims_to_rise():
+    """A run tells whether its objective never falls: not online, nor at changing temperatures."""
+    claims = {
+        (model.short, label(algorithm), bool(learn))
+        for model, algorithm, learn in CLAIMS
+        if start(data(), model, algorithm, learn=learn).monotone
+    }
+    points = {"ml", "ml-tempered", "map", "vb", "vb-point"}
+    fixed = {(model, name, False) for model in ("dm", "gp") for name in points}
+    fixed -= {("gp", "ml-tempered", False)}
+    fixed |= {("cgp", "vb", False), ("cgp", "vb-point", False)}
+    assert claims == fixed | {(model, "vb", True) for model in ("dm", "gp", "cgp")}
+
+
+@pytest.mark.parametrize(
+    ("model", "algorithm", "learn"),
+    CLAIMS,
+    ids=[f"{m.short}-{label(a)}-{'learn' if k else ''}-{n}" for n, (m, a, k) in enumerate(CLAIMS)],
+)
+def test_a_run_that_claims_to_rise_never_falls(model, algorithm, learn):
+    """From random starts, on data that overfit, at small and large priors."""
+    corpus = data("plain", 5, 60, 40, 3, 12)
+    for gamma, seed in ((0.5, 0), (0.02, 1), (20.0, 2)):
+        run = start(corpus, model, algorithm, 3, learn=learn, gamma=gamma, init="random", seed=seed)
+        if not run.monotone:
+            return
+        run.advance(60)
+        rises(run.trace["objective"])
+
+
+EXTREMES = {
+    "exposures of 1e15": (1, 1e15), "exposures of 1e-15": (1, 1e-15),
+    "exposures of 1e-100": (1, 1e-100), "counts of 1e-100": (1e-100, 1),
+    "counts of 1e-20": (1e-20, 1), "counts of 1e10": (1e10, 1),
+}  # fmt: skip
+
+
+@over(ASCENT)
+@pytest.mark.parametrize("extreme", EXTREMES)
+def test_the_objective_is_finite_and_rises_at_the_ends_of_the_range(model, algorithm, extreme):
+    factor, exposure = EXTREMES[extreme]
+    table = data().to_csr().toarray() * factor
+    corpus = Corpus(table, exposures=np.full((len(table), 1), exposure))
+    run = start(corpus, model, algorithm, 3)
+    run.advance(20)
+    rises(run.trace["objective"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "exposure", "piece"),
+    [
+        (5e-324, 1.0, "count below 1e-100"),
+        (1e-101, 1.0, "row 1, column"),
+        (1.0, 1e300, "1e-100 to 1e"),
+    ],
+)
+def test_beyond_the_range_is_refused(counts, exposure, piece):
+    table = data().to_csr().toarray() * counts
+    with pytest.raises(LimitError, match=piece):
+        Corpus(table, exposures=np.full((len(table), 1), exposure))
+
+
+# Where the bound of the conditional model stops rising depends on its constants.
+UNITS = [(m, a) for m, a in CELLS if m is GammaPoisson or a.whole_counts]
+
+
+@over([(m, a) for m, a in UNITS if m is not DirichletMultinomial])
+@pytest.mark.parametrize("exposure", [2.0**49, 2.0**-49])  # so that nothing is rounded
+def test_units_of_exposure_do_not_matter(model, algorithm, exposure, monkeypatch):
+    """All counts follow from exposures in any units, also where single precision is used."""
+    monkeypatch.setattr(discan.algorithms.expectation, "SINGLE_FROM", 0)
+    counts = data().to_csr()
+    options = {"alpha": 0.5, "max_iter": 6, "random_state": 3, "algorithm": short(algorithm)}
+    fits = [
+        DCA(3, model=model, beta=0.3 * unit, **options).fit(
+            Corpus(counts, exposures=np.full((counts.shape[0], 1), unit))
+        )
+        for unit in (1.0, exposure)
+    ]
+    close = {"rtol": 1e-3, "atol": 1e-4}  # one of them in single precision
+    np.testing.assert_allclose(fits[0].components_, fits[1].components_, **close)
+    np.testing.assert_allclose(fits[0].component_counts_, fits[1].component_counts_, **close)
 
 
 @over(VARIATIONAL)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A run that ends in any way is taken up again and ends with the bits of the unbroken run."""
 
+import dataclasses
 import os
 import random
 import shutil
@@ -14,8 +15,11 @@ import numpy as np
 import pytest
 
 import discan
+from discan.algorithms import ALGORITHMS
+from discan.data.locks import locked
 from discan.data.nouns import Nouns
-from discan.data.storage import locked
+from discan.data.rules import rule_of
+from discan.data.storage import read_file, write_file
 from discan.errors import InputError, ModelFileError, StorageError
 
 W = np.random.default_rng(0).poisson(0.8, (40, 15))
@@ -101,7 +105,7 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
 
 def test_a_second_process_is_refused(tmp_path):
     code = (
-        "import sys, discan.data.storage as s; from pathlib import Path\n"
+        "import sys, discan.data.locks as s; from pathlib import Path\n"
         "with s.locked(Path(sys.argv[1])):\n"
         "    print('held', flush=True); sys.stdin.read()"
     )
@@ -198,3 +202,176 @@ def test_runs_of_every_release_resume_for_ever(name, tmp_path):
         (resumed.trace_["objective"], expected["objective"]),
     ):
         np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
+
+
+# ---- content that is wrong behind right checksums; tests/resigned.py makes thousands more ----
+
+
+def half_run(folder, **options):
+    """A run that was stopped half way."""
+    settings = {**OPTIONS, **options, "checkpoint": folder, "checkpoint_every": 1}
+    discan.DCA(**settings, callback=lambda run: run.cycle == 8).fit(W)
+
+
+def resign(folder, change):
+    """Write the state again with right checksums, after ``change(header, arrays)``."""
+    path = folder / "state.discan"
+    header, arrays = read_file(path, "state")
+    change(header, arrays)
+    arrays = {name: value for name, value in arrays.items() if value is not None}
+    kept = {key: header[key] for key in header if key not in ("format", "kind", "library")}
+    write_file(path, "state", kept, arrays)
+
+
+def put(at, value):
+    def change(array):
+        array = array.copy()
+        array[at] = value
+        return array
+
+    return change
+
+
+def exchanged(array):
+    """The counts of two words, exchanged within a component: all sums but the words' stay."""
+    array = array.copy()
+    array[[0, 1]] = array[[1, 0]]
+    return array
+
+
+CHAIN = discan.Collapsed(burn_in=2, n_draws=10, schedule="exact")
+BLOCKED = discan.Collapsed(burn_in=2, n_draws=10, schedule="blocked", keep_draws=True)
+KEPT = "draws.loadings"
+# Change of a state: the algorithm, the array, what becomes of it, and a piece of the message.
+WRONG_STATES = {
+    "alpha of one row": (CHAIN, "model.alpha", lambda a: a[None], "model.alpha has shape"),
+    "alpha of 0": (CHAIN, "model.alpha", np.zeros_like, "alpha"),
+    "gamma not a number": (CHAIN, "gamma", put(0, np.nan), "gamma holds nan"),
+    "counts of one row": (CHAIN, "params.loading_counts", lambda a: a[:1], "shape"),
+    "huge counts": (CHAIN, "params.loading_counts", put((0, 0), 2**31 - 1), "not those of the t"),
+    "negative counts": (CHAIN, "params.loading_counts", put((0, 0), -5), "holds -5"),
+    "counts of 64 bits": (CHAIN, "params.loading_counts", lambda a: a.astype("i8"), "int64"),
+    "counts of other words": (CHAIN, "params.loading_counts", exchanged, "not those of the tokens"),
+    "totals": (CHAIN, "params.totals", lambda a: a + 1, "not those of the tokens"),
+    "component 3 of 3": (CHAIN, "state.0.assignments", put(0, 3), "assignments holds 3"),
+    "component 65,535": (BLOCKED, "state.0.assignments", put(0, 65535), "holds 65535"),
+    "too few tokens": (CHAIN, "state.0.assignments", lambda a: a[:-1], "shape"),
+    "no tokens": (CHAIN, "state.0.assignments", lambda a: None, "is missing"),
+    "trace of fewer cycles": (CHAIN, "trace", lambda a: a[:-1].copy(), "trace has shape"),
+    "trace in disorder": (CHAIN, "trace", lambda a: a[::-1].copy(), "1, 2, 3"),
+    "sums of other documents": (CHAIN, "averages.0.sums", lambda a: a + 1, "documents"),
+    "sums of one row": (CHAIN, "averages.0.sums", lambda a: a[:1], "shape"),
+    "sums of another type": (CHAIN, "averages.0.sums", lambda a: a.astype("i8"), "int64"),
+    "offsets": (CHAIN, "averages.0.indptr", put(3, 10**6), "lead from 0"),
+    "components in disorder": (CHAIN, "averages.0.components", lambda a: a[::-1].copy(), "ascend"),
+    "mean loadings of one row": (CHAIN, "averages.loadings", lambda a: a[:1], "shape"),
+    "mean loadings": (CHAIN, "averages.loadings", lambda a: a / 2, "sum to 1"),
+    "hyperparameters": (CHAIN, "averages.hyper.alpha", lambda a: -a, "holds -"),
+    "models": (CHAIN, "averages.models.alpha", lambda a: np.tile(a, (2, 1)), "shape"),
+    "kept draws": (BLOCKED, KEPT, lambda a: a[:1], "draws.loadings has shape"),
+    "kept loadings": (BLOCKED, KEPT, put((0, 0, 0), 2.0), "draws.loadings holds 2"),
+    "counts of a block": ("gibbs", "state.0.component_counts", lambda a: a + 1, "block 0"),
+    "scores of one row": ("gibbs", "state.0.scores", lambda a: a[:1], "shape"),
+    "negative scores": ("map", "state.0.score_shape", put((0, 0), -1.0), "holds -1"),
+    "scores of 0": ("map", "state.0.score_shape", put((0, 0), 0.0), "a score is 0"),
+    "loadings": ("map", "params.loadings", lambda a: a * 2, "holds|sum to 1"),
+    "no loadings": ("map", "params.loadings", lambda a: None, "params.loadings is missing"),
+    "shape of loadings": ("variational", "params.loading_shape", np.zeros_like, "loading_shape"),
+    "where a pair began": ("ml", "note.begun", lambda a: None, "pair of passes"),
+    "best result": (
+        discan.MaximumLikelihood(tau="auto"), "note.best_loadings", lambda a: None, "best result",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG_STATES)
+def test_wrong_states_are_refused(tmp_path, case):
+    algorithm, name, change, piece = WRONG_STATES[case]
+    half_run(tmp_path, algorithm=algorithm)
+    resign(tmp_path, lambda header, arrays: arrays.update({name: change(arrays[name])}))
+    with pytest.raises(ModelFileError, match=piece) as caught:
+        discan.resume(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert "state.discan" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "change", "piece"),
+    [
+        (CHAIN, {"cycle": 0}, "cycle holds 0"),
+        (CHAIN, {"cycle": "8"}, "cycle is '8'"),
+        (CHAIN, {"n_draws": 100}, "100 draws of 8 cycles"),
+        ("map", {"n_draws": 1}, "1 draws"),
+        (CHAIN, {"converged": "no"}, "converged"),
+        (CHAIN, {"notes": {"live": False}}, "live is not that of this run"),
+        ("map", {"notes": {"tau": 2.0}}, "tau holds 2"),
+        ("map", {"notes": {"over": 5}}, "over is 5"),
+        ("map", {"notes": {"updates": -1}}, "updates holds -1"),
+        ("ml", {"notes": {"stride": 0.5}}, "stride holds 0.5"),
+        (discan.MaximumLikelihood(tau="auto"), {"notes": {"gained": False}}, "best result"),
+    ],
+    ids=str,
+)
+def test_wrong_headers_of_states_are_refused(tmp_path, algorithm, change, piece):
+    half_run(tmp_path, algorithm=algorithm)
+
+    def changed(header, arrays):
+        header.update(change)
+        if piece == "best result":
+            arrays.pop("note.best_loadings", None)
+
+    resign(tmp_path, changed)
+    with pytest.raises(ModelFileError, match=piece):
+        discan.resume(tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"random_state": 4}, {"alpha": 0.3}, {"data": W[::-1]}])
+def test_the_state_of_another_run_is_refused(tmp_path, change):
+    """Other data, another seed or other settings, of the same sizes."""
+    half_run(tmp_path / "a", algorithm="gibbs")
+    options = {**OPTIONS, "algorithm": "gibbs", **change}
+    table = options.pop("data", W)
+    discan.DCA(
+        **options, checkpoint=tmp_path / "b", checkpoint_every=1,
+        callback=lambda run: run.cycle == 8,
+    ).fit(table)  # fmt: skip
+    shutil.copy(tmp_path / "b" / "state.discan", tmp_path / "a" / "state.discan")
+    with pytest.raises(ModelFileError, match="the state of another run"):
+        discan.resume(tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["corpus.discan", "settings.discan", "state.discan"])
+def test_links_in_a_run_folder_are_not_followed(tmp_path, name):
+    """A run folder from elsewhere must not make us overwrite other files."""
+    mine, run = tmp_path / "mine", tmp_path / "run"
+    mine.write_text("precious")
+    run.mkdir()
+    (run / name).symlink_to(mine)
+    with pytest.raises((StorageError, InputError)):
+        discan.DCA(**OPTIONS, checkpoint=run).fit(W)
+    assert mine.read_text() == "precious"
+    assert (run / name).is_symlink()
+
+
+@pytest.mark.parametrize("every", [0, "x", None])
+def test_settings_of_a_run_are_checked(tmp_path, every):
+    half_run(tmp_path)
+    header, arrays = read_file(tmp_path / "settings.discan", "settings")
+    kept = {key: header[key] for key in header if key not in ("format", "kind", "library")}
+    write_file(tmp_path / "settings.discan", "settings", {**kept, "every": every}, arrays)
+    with pytest.raises(ModelFileError, match="every"):
+        discan.resume(tmp_path)
+    kept["settings"]["checkpoint"] = str(tmp_path / "elsewhere")
+    write_file(tmp_path / "settings.discan", "settings", kept, arrays)
+    with pytest.raises(ModelFileError, match="may not set 'checkpoint'"):
+        discan.resume(tmp_path)
+
+
+def test_every_field_of_a_state_is_declared():
+    """A new field of a state or memory is one line, with the rule of its values."""
+    corpus = discan.Corpus(W)
+    for algorithm in (*(cls() for cls in ALGORITHMS), discan.MaximumLikelihood(tau="auto")):
+        schedule = algorithm.plan(corpus, 3, np.uint64(0))
+        for kind in filter(None, (schedule.state_type, schedule.memory_type)):
+            for field in dataclasses.fields(kind):
+                assert rule_of(field) or field.metadata.get("transient"), (kind, field.name)

@@ -2,6 +2,7 @@
 """Model files: the same bits after a round trip, and no damage goes unnoticed."""
 
 import json
+import os
 import struct
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import pytest
 
 import discan
 from discan.data.nouns import Nouns
-from discan.data.storage import FORMAT, write_file
-from discan.errors import ModelFileError, StorageError
+from discan.data.storage import FORMAT, read_file, write_file
+from discan.errors import DiscanError, InputError, ModelFileError, StorageError
 from discan.fitting.modelfile import load_fit
 
 W = np.random.default_rng(0).poisson(0.8, (25, 12))
@@ -199,18 +200,13 @@ def test_nothing_is_unpickled(fitted, monkeypatch):
 
 @pytest.mark.parametrize("fails", ["write", "fsync", "replace"])
 def test_a_failed_save_leaves_the_old_file(fitted, monkeypatch, fails):
-    import os
-
     estimator, path = fitted
     before = path.read_bytes()
 
     def fail(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    if fails == "write":
-        monkeypatch.setattr("tempfile.mkstemp", fail)
-    else:
-        monkeypatch.setattr(os, fails, fail)
+    monkeypatch.setattr(os, fails, fail)
     with pytest.raises(StorageError, match="no space left"):
         estimator.save(path)
     monkeypatch.undo()
@@ -227,10 +223,18 @@ def test_unwritable_places_are_said_so(fitted, tmp_path):
 
 def test_leftovers_of_a_killed_save_are_swept(fitted):
     estimator, path = fitted
-    left = path.parent / f".{path.name}.abc.tmp"
-    left.write_bytes(b"half")
+
+    def die(*args):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "unlink", lambda path: None)
+        patch.setattr(os, "replace", die)
+        with pytest.raises(KeyboardInterrupt):
+            estimator.save(path)
+    assert len(list(path.parent.iterdir())) == 2
     estimator.save(path)
-    assert not left.exists()
+    assert list(path.parent.iterdir()) == [path]
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "models"
@@ -244,3 +248,236 @@ def test_models_of_every_release_load_for_ever(name):
     X = np.array(expected["X"])
     np.testing.assert_allclose(loaded.transform(X), expected["transform"], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(loaded.components_, expected["components"], rtol=1e-12)
+
+
+# ---- content that is wrong behind right checksums; tests/resigned.py makes thousands more ----
+
+
+def put(at, value):
+    """Change of an array: one element becomes ``value``."""
+
+    def change(array):
+        array = array.copy()
+        array[at] = value
+        return array
+
+    return change
+
+
+# Change of a file: the array and what becomes of it, and a piece of the message.
+WRONG_ARRAYS = {
+    "inference loadings of one row": ("inference_loadings", lambda a: a[:1], "shape"),
+    "loadings of one row": ("loadings", lambda a: a[:1], "shape"),
+    "not a number": ("loadings", put((0, 0), np.nan), "loadings holds nan"),
+    "infinite": ("inference_loadings", put((2, 1), np.inf), "holds inf"),
+    "negative": ("loadings", put((0, 0), -0.5), "holds -0.5"),
+    "sums of 2": ("loadings", lambda a: np.minimum(2 * a, 1.0), "sum to 1"),
+    "whole numbers": ("loadings", lambda a: a.astype(np.int64), "type int64"),
+    "gamma too long": ("gamma", lambda a: np.append(a, 1.0), "gamma has shape"),
+    "gamma of 0": ("gamma", np.zeros_like, "gamma"),
+    "negative group": ("group_of_word", put(0, -1), "group_of_word holds -1"),
+    "group that owns no word": ("group_of_word", put(0, 2**31 - 1), "owns no word"),
+    "groups of 64 bits": ("group_of_word", lambda a: a.astype(np.int64) + 2**31, "type int64"),
+    "no words": ("group_of_word", lambda a: a[:0], "no words"),
+    "alpha of one row": ("model.alpha", lambda a: a[None], "model.alpha has shape"),
+    "negative alpha": ("model.alpha", put(0, -1.0), "holds -1"),
+    "no components": ("model.alpha", lambda a: a[:0], "no components"),
+    "scores of fewer components": ("scores_", lambda a: a[:, :2].copy(), "scores_ has shape"),
+    "scores that do not sum to 1": ("scores_", put((0, 0), 5.0), "do not sum to 1"),
+    "counts below 0": ("component_counts_", put((0, 0), -1.0), "component_counts_ holds -1"),
+    "trace with other columns": ("trace", lambda a: a[:, :2].copy(), "trace has shape"),
+    "trace that is not a number": ("trace", put((0, 1), np.nan), "trace holds nan"),
+    "missing": ("gamma", lambda a: None, "gamma is missing"),
+    "counts missing": ("component_counts_", lambda a: None, "component_counts_ is missing"),
+}
+
+
+def resign(path, change):
+    """Write a file again with right checksums, after ``change(header, arrays)``."""
+    header, arrays = read_file(path, "model")
+    change(header, arrays)
+    arrays = {name: value for name, value in arrays.items() if value is not None}
+    kept = {key: header[key] for key in header if key not in ("format", "kind", "library")}
+    write_file(path, "model", kept, arrays)
+
+
+def assert_refused(path, *pieces):
+    with pytest.raises(ModelFileError) as caught:
+        discan.load(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message
+    assert all(piece in message for piece in pieces), message
+
+
+@pytest.mark.parametrize("case", WRONG_ARRAYS)
+def test_wrong_arrays_are_refused(fitted, case):
+    name, change, piece = WRONG_ARRAYS[case]
+    _, path = fitted
+    resign(path, lambda header, arrays: arrays.update({name: change(arrays[name])}))
+    assert_refused(path, piece)
+
+
+def within(*keys):
+    """Change of a header: the value at these keys."""
+
+    def change(header, value):
+        for key in keys[:-1]:
+            header = header[key]
+        header[keys[-1]] = value
+
+    return change
+
+
+WRONG_HEADERS = {
+    "seed": (within("attributes", "settings_", "seed"), 2**64, "seed"),
+    "no seed": (within("attributes", "settings_"), {}, "seed"),
+    "cycles": (within("attributes", "n_iter_"), -1, "n_iter_ holds -1"),
+    "reason": (within("attributes", "stop_reason_"), ["x"], "stop_reason_"),
+    "unknown attribute": (within("attributes", "x"), 1, "unknown attribute 'x'"),
+    "no attributes": (within("attributes"), [], "attributes"),
+    "temperature": (within("tau"), 0, "tau holds 0"),
+    "symmetry": (within("symmetric"), "yes", "symmetric"),
+    "model": (within("model"), "nothing", "nothing"),
+    "model without its hyperparameters": (within("model"), "gamma-poisson", "model.beta"),
+    "algorithm": (within("algorithm"), {"object": "nothing", "fields": {}}, "nothing"),
+    "algorithm that is a list": (within("algorithm"), {"list": ["map"]}, "algorithm"),
+    "algorithm that refuses": (
+        within("algorithm"), {"object": "maximum-likelihood", "fields": {}}, "zeros",
+    ),
+    "words": (within("word_names"), ["a"], "word_names has 1"),
+    "words that are no text": (within("word_names"), [1] * 12, "word_names"),
+    "documents": (within("document_names"), ["a"], "document_names"),
+    "class": (within("class"), "Popen", "unknown class"),
+    "components": (within("settings", "n_components"), 7, "n_components"),
+    "threads": (within("settings", "n_jobs"), 10**9, "n_jobs"),
+    "groups": (within("settings", "groups"), {"list": ["a"] * 12}, "groups"),
+    "settings": (within("settings"), [], "settings"),
+    "setting": (within("settings", "tol"), {"x": 1}, "setting"),
+    "checkpoint": (within("settings", "checkpoint"), "/tmp/elsewhere", "may not set 'checkpoint'"),
+    "callback": (within("settings", "callback"), "print", "may not set 'callback'"),
+    "nouns": (within("nouns"), ["a", "b"], "nouns has 2"),
+    "reading": (within("reading"), "x", "reading"),
+    "metadata of other documents": (
+        within("metadata"), [{"name": "a", "values": ["x"]}], "1 values for 25 documents",
+    ),
+    "metadata that are no text": (
+        within("metadata"), [{"name": "a", "values": [1] * 25}], "no list of texts",
+    ),
+    "metadata without a name": (within("metadata"), [{"name": 3, "values": []}], "no name"),
+    "metadata that are no numbers": (
+        within("metadata"), [{"name": "a", "array": "gamma"}], "one number per document",
+    ),
+    "outer class": (within("outer"), {"class": "x", "settings": {}, "facts": {}}, "not sound"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG_HEADERS)
+def test_wrong_headers_are_refused(fitted, case):
+    change, value, piece = WRONG_HEADERS[case]
+    _, path = fitted
+    resign(path, lambda header, arrays: change(header, value))
+    assert_refused(path, piece)
+
+
+def test_a_symmetric_gamma_is_one_number(tmp_path):
+    path = tmp_path / "m.discan"
+    discan.LDA(2, random_state=0, max_iter=2).fit(W).save(path)
+    resign(path, lambda header, arrays: arrays.update(gamma=np.linspace(0.1, 1, 12)))
+    assert_refused(path, "same for all words")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "piece"),
+    [
+        ("classes_dtype", "<U100000000", None),  # no memory is taken at its word
+        ("classes_dtype", "V8", "classes of type"),
+        ("classes", {"list": ["b", "a"]}, "not in order"),
+        ("classes", {"list": ["a", "b", "c"]}, "last group"),
+        ("exposure", -1.0, "exposure"),
+        ("feature_names", {"list": ["a"]}, "feature_names"),
+    ],
+)
+def test_a_classifier_is_checked(tmp_path, name, value, piece):
+    path = tmp_path / "c.discan"
+    labels = np.where(W[:, 0] > 0, "a", "b")
+    discan.DCAClassifier(2, random_state=0, max_iter=2).fit(W, labels).save(path)
+    resign(path, lambda header, arrays: header["outer"]["facts"].update({name: value}))
+    if piece is None:
+        assert discan.load(path).classes_.itemsize == 4
+    else:
+        assert_refused(path, piece)
+
+
+def test_features_are_checked(tmp_path):
+    path = tmp_path / "f.discan"
+    discan.DCAFeatures(2, random_state=0, max_iter=2).fit(W).save(path)
+    resign(path, lambda header, arrays: arrays.update({"outer.idf": np.ones(3)}))
+    assert_refused(path, "idf has shape (3,)")
+
+
+# ---- writing ----
+
+
+def test_the_same_model_gives_the_same_bytes(fitted, tmp_path):
+    estimator, path = fitted
+    for _ in range(5):
+        estimator.save(tmp_path / "again.discan")
+        assert (tmp_path / "again.discan").read_bytes() == path.read_bytes()
+    discan.load(path).save(tmp_path / "loaded.discan")
+    assert (tmp_path / "loaded.discan").read_bytes() == path.read_bytes()
+
+
+def test_an_objective_of_minus_infinity_survives(tmp_path):
+    """A word that no given component has is impossible: so says the objective, for ever."""
+    components = np.eye(3, 12) + 0.0
+    options = {"algorithm": "ml", "init": components, "max_iter": 3, "random_state": 0}
+    estimator = discan.DCA(3, model="gp", **options, checkpoint=tmp_path / "run").fit(W)
+    assert estimator.trace_["objective"][0] == -np.inf
+    estimator.save(tmp_path / "m.discan")
+    loaded = discan.load(tmp_path / "m.discan")
+    np.testing.assert_array_equal(loaded.trace_["objective"], estimator.trace_["objective"])
+    resumed = discan.resume(tmp_path / "run")
+    np.testing.assert_array_equal(resumed.components_, estimator.components_)
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"), [("", "is empty"), ("a\0b", "no name of a file"), ("\ud800", "no name")]
+)
+def test_names_that_no_file_has(fitted, name, piece):
+    estimator, _ = fitted
+    with pytest.raises(DiscanError, match=piece) as caught:
+        estimator.save(name)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(DiscanError):
+        discan.load(name)
+
+
+def test_a_name_that_is_too_long(fitted, tmp_path):
+    estimator, _ = fitted
+    with pytest.raises(StorageError, match="too long"):
+        estimator.save(tmp_path / ("a" * 300))
+    with pytest.raises(StorageError, match="too long"):
+        discan.load(tmp_path / ("a" * 300))
+    estimator.save(tmp_path / ("a" * 255))  # the longest that there is
+
+
+def test_what_is_no_path(fitted):
+    estimator, path = fitted
+    with pytest.raises(InputError, match="no name of a file"):
+        estimator.save(3)
+    with pytest.raises(InputError, match="no name of a file"):
+        discan.load(3)
+    discan.load(os.fsencode(path))
+
+
+def test_numbers_of_any_kind_are_kept(tmp_path):
+    """A number in an array of its own, and numbers with the highest byte first."""
+    estimator = discan.LDA(
+        2, alpha=np.array(0.3), gamma=np.linspace(0.1, 1, 12).astype(">f8"), max_iter=2
+    ).fit(W)
+    estimator.save(tmp_path / "m.discan")
+    loaded = discan.load(tmp_path / "m.discan")
+    assert loaded.alpha.shape == ()
+    np.testing.assert_array_equal(loaded.gamma, estimator.gamma)
+    loaded.fit(W)

@@ -36,7 +36,10 @@ def modules(folder):
 TWINS = modules(FOLDER / "twins") - {"documents"}  # which all twins use
 KERNELS = {name for name in modules(FOLDER) if not name.startswith("twins.")}
 # compiling and buffers; the weighted sums are compared as a part of gibbs.sweep
-NO_KERNELS = {"compile", "dispatchers", "remark", "simd.llvm", "simd.memory", "simd.weighted_sums"}
+NO_KERNELS = {
+    "compile", "dispatchers", "remark", "simd.interpreted", "simd.llvm", "simd.memory",
+    "simd.weighted_sums",
+}  # fmt: skip
 
 
 def test_twins_have_the_names_of_their_kernels():

@@ -50,6 +50,21 @@ def test_folder_passes_over_what_is_no_file(folder, is_example):
     assert is_example(read(folder, format="folder"))
 
 
+def test_folder_follows_no_link_out_of_it(folder, tmp_path, is_example, caplog):
+    secret = tmp_path / "texts-secret"
+    secret.write_text("secret")
+    os.symlink(secret, folder / "d.txt")
+    os.symlink("../texts-secret", folder / "e.txt")
+    with caplog.at_level(logging.WARNING, "discan"):
+        assert is_example(read(folder))
+    assert "2 links that lead out of the folder were skipped" in caplog.text
+    os.symlink("a.txt", folder / "f.txt")  # inside
+    assert read(folder).n_documents == 5
+    os.rename(folder, tmp_path / "moved")
+    os.symlink(tmp_path / "moved", folder)  # the folder itself may be a link
+    assert read(folder).n_documents == 5
+
+
 def test_folder_encodings(folder, caplog, fails):
     (folder / "a.txt").write_bytes(b"\xef\xbb\xbf" + TEXTS[0].encode())
     (folder / "d").write_bytes("café".encode("latin-1"))
@@ -209,3 +224,18 @@ def test_archives_with_wrong_bytes(tmp_path_factory, data, survives):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
     survives(path, format="archive")
+
+
+def test_a_zip_bomb_is_refused_by_its_directory(tmp_path, monkeypatch):
+    """Nothing of it is unpacked: the sizes that it states are enough."""
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for n in range(40):
+            archive.writestr(f"{n}.txt", b"a" * 2**25)
+
+    def unpacked(*arguments):
+        raise AssertionError("a member was unpacked")
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", unpacked)
+    with pytest.raises(LimitError, match="unpacks to more than"):
+        read(path)

@@ -14,16 +14,14 @@ A kernel is mutated by replacing a piece of its source, which must occur exactly
 fails, the kernel was changed and the mutation must be adapted.
 """
 
-import inspect
-import textwrap
 from dataclasses import replace
 from importlib import import_module
 
 import geweke
-import numba
 import numpy as np
 import pytest
 from geweke import Cell
+from planted import mutated, with_table
 
 from discan.algorithms import Gibbs
 from discan.kernels import gibbs
@@ -43,28 +41,6 @@ def assert_caught(cell, shuffle=True):
         if z > 5:
             return
     pytest.fail(f"the error was not found: max |z| = {z:.1f} ({name})")
-
-
-def mutated(kernel, *changes):
-    """Compile a kernel with pieces of its source replaced: (old, new), ..."""
-    source = textwrap.dedent(inspect.getsource(kernel.py_func))
-    source = source[source.index("def ") :]
-    for old, new in changes:
-        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times; adapt the test"
-        source = source.replace(old, new)
-    scope = dict(kernel.py_func.__globals__)
-    exec(source, scope)
-    return numba.njit(error_model="numpy")(scope[kernel.py_func.__name__])
-
-
-def with_table(monkeypatch, model, change):
-    """Let ``change(model, table, exposure)`` replace the score table of a model."""
-    original = model.score_table
-    monkeypatch.setattr(
-        model,
-        "score_table",
-        lambda self, exposure: change(self, original(self, exposure), exposure),
-    )
 
 
 # ---------------------------------------------------------------------------- the score table

@@ -10,9 +10,11 @@ import numpy as np
 
 from discan.algorithms.base import Clock, Params, Start, States, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
+from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Block, Corpus
+from discan.data.rules import MOST, ONE, stored
 from discan.engines import Engine
 from discan.kernels.variational import weighted_log_loadings
 from discan.typing import Array
@@ -22,14 +24,16 @@ __all__ = ["Accelerated", "Strides", "Trail"]
 # No weight falls below this fraction of what EM gave it, because a zero would stay for ever.
 _FLOOR = 0.1
 _GROWTH = 4.0
+# Beside those of EM, the loadings where a pair of passes began, and their differences.
+TABLES = Tables(visit=6, state=3, params=3)
 
 
 @dataclass
 class Trail(ScoreState):
     """Scores of a block, where the last pass began (``old``) and what came before (``older``)."""
 
-    old: Array = field(kw_only=True)
-    older: Array = field(kw_only=True)
+    old: Array = stored(low=0, high=MOST, kw_only=True)
+    older: Array = stored(low=0, high=MOST, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -50,15 +54,22 @@ class Strides:
         Objective where the last pass began, up to constants.
     """
 
-    second: bool = False
-    retreats: bool = False
-    stride: float = 1.0
-    longest: float = 1.0
-    begun: Array | None = None
-    reached: float = -np.inf
+    second: bool = stored(types="flag", default=False)
+    retreats: bool = stored(types="flag", default=False)
+    stride: float = stored(types="number", low=1, default=1.0)
+    longest: float = stored(types="number", low=1, default=1.0)
+    begun: Array | None = stored("J", "K", low=0, high=ONE, default=None)
+    reached: float = stored(types="number", finite=False, default=-np.inf)
     # only during a visit: the last result of EM, and the loadings where the pass began
     latest: Array | None = field(default=None, metadata={"transient": True})
     departure: Array | None = field(default=None, metadata={"transient": True})
+
+    @property
+    def problem(self) -> str | None:
+        """Why there can be no such memory between two cycles."""
+        if self.begun is None and (self.second or self.stride > 1.0):
+            return "the point where a pair of passes began is missing"
+        return None
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,9 @@ class Accelerated(Wrapper):
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """As EM, with states and a memory of its own."""
         schedule = super().plan(corpus, n_components, seed)
-        return replace(schedule, state_type=Trail, memory_type=Strides)
+        sizes = Sizes.of(corpus, n_components, schedule.rounds, schedule.lanes)
+        memory = TABLES.memory(sizes, self.wrapped.real(corpus, n_components))
+        return replace(schedule, state_type=Trail, memory_type=Strides, **memory)
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Begin with two plain passes."""
@@ -145,7 +158,8 @@ def _depart(state: Trail, memory: Strides) -> None:
         state.score_shape[...] = state.older
     elif memory.stride > 1.0:
         ahead = _ahead(state.older, state.old, new, memory.stride)
-        totals = np.maximum(ahead.sum(axis=1, keepdims=True), 1e-300)
+        # a document without words has no scores; 1e-300 would be 0 in single precision
+        totals = np.maximum(ahead.sum(axis=1, keepdims=True), np.finfo(ahead.dtype).tiny)
         state.score_shape[...] = ahead * (new.sum(axis=1, keepdims=True) / totals)
     # the first pass of a pair keeps where to retreat to, the second where the pair began
     if memory.second:

@@ -12,7 +12,7 @@ from discan.data.corpus import Corpus
 from discan.kernels.co_occurrence import add_co_occurrences
 from discan.typing import Array
 
-__all__ = ["from_words"]
+__all__ = ["from_words", "sketch_width"]
 
 # Per component: candidates for its anchor word, and columns of the co-occurrence table. With many
 # components there are fewer of both, so that the table stays smaller than the loadings.
@@ -51,6 +51,11 @@ def from_words(corpus: Corpus, n_components: int, seed: int) -> Start:
     return Start(counts)
 
 
+def sketch_width(n_words: int, n_components: int) -> int:
+    """Return the number of columns of the table of words that occur together."""
+    return min(n_words, _between(n_components, COLUMNS, MOST_COLUMNS, LEAST_COLUMNS))
+
+
 def _between(n_components: int, each: int, most: int, least: int) -> int:
     """Return ``each`` per component, at most ``most``, but at least ``least`` per component."""
     return max(min(each * n_components, most), least * n_components)
@@ -63,7 +68,7 @@ def _neighbours(corpus: Corpus, n_components: int, seed: int) -> Array:
     distances keep their expected values (a count sketch).
     """
     n_words = corpus.n_words
-    width = min(n_words, _between(n_components, COLUMNS, MOST_COLUMNS, LEAST_COLUMNS))
+    width = sketch_width(n_words, n_components)
     rank = np.empty(n_words, np.int64)
     rank[np.argsort(-corpus.word_totals, kind="stable")] = np.arange(n_words)
     rng = np.random.Generator(np.random.Philox(key=int(seed)))

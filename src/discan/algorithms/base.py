@@ -264,8 +264,6 @@ class Algorithm(ABC):
         Whether tokens are drawn, so that counts must be whole numbers.
     uses_prior : bool
         Whether the priors matter.
-    monotone : bool
-        Whether the objective never falls.
     documents_per_component : int
         Number of documents that a component starts from.
     cannot_learn : frozenset of str
@@ -279,10 +277,14 @@ class Algorithm(ABC):
     short: ClassVar[str]
     whole_counts: ClassVar[bool] = False
     uses_prior: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
     documents_per_component: ClassVar[int] = 20
     cannot_learn: ClassVar[frozenset[str]] = frozenset()
     formerly: ClassVar[dict[str, Any]] = {}
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the objective never falls, with these options, also while it learns."""
+        return True
 
     # ---- before a fit ----
 

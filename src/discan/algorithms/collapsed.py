@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, States, Stats
+from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.word_index import WordIndex
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.data.rules import stored
 from discan.engines import Engine, pieces
-from discan.errors import DiscanError, LimitError
+from discan.errors import LimitError
 from discan.kernels.blocked import (
     move_counts,
     move_totals,
@@ -25,7 +27,6 @@ from discan.kernels.blocked import (
 )
 from discan.kernels.collapsed import assign, count_tokens, document_counts, sweep
 from discan.kernels.simd.weighted_draws import LANES
-from discan.models import Model
 from discan.typing import Array
 from discan.validation import one_of, whole
 
@@ -49,7 +50,11 @@ FIRST_LANES = 2  # each has J x K counts, which the memory of the averages cover
 class Assignments:
     """The component of every token of a block."""
 
-    assignments: Array
+    assignments: Array = stored(low=0, below="K")
+
+    def add_tokens(self, block: Block, out_loading_counts: Array) -> None:
+        """Add the tokens of each word and component, (J, K)."""
+        count_tokens(block.indptr, block.words, block.counts, self.assignments, out_loading_counts)
 
     def counts(self, block: Block, n_components: int) -> Array:
         """Component counts of the block's documents in the present draw, (n, K)."""
@@ -70,7 +75,7 @@ class Sweep:
         Word lists and tables of the blocked schedule, made again for each visit.
     """
 
-    live: bool = True
+    live: bool = stored(types="flag", fixed=True, default=True)
     index: WordIndex | None = field(default=None, metadata={"transient": True})
     tables: Any = field(default=None, metadata={"transient": True})
 
@@ -115,24 +120,17 @@ class Collapsed(Sampler):
 
     # ---- before a fit ----
 
-    def refusal(
-        self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
-    ) -> DiscanError | None:
-        """Refuse more tokens than a component can be kept for."""
-        refusal = super().refusal(model, learn, corpus)
-        if refusal or corpus is None or corpus.n_tokens <= MOST_TOKENS:
-            return refusal
-        return LimitError(
-            f"{corpus.n_tokens:,} tokens are too many to keep a component for each",
-            use={"algorithm": ("gibbs", "variational")},
-        )
-
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """Choose the exact or the blocked schedule, and say which.
 
         The exact schedule has one lane, because it is sequential. The blocked one collects moves,
         which need no partial sums, so lanes cost nothing.
         """
+        if corpus.n_tokens > MOST_TOKENS:
+            raise LimitError(
+                f"{corpus.n_tokens:,} tokens are too many to keep a component for each",
+                use={"algorithm": ("gibbs", "variational")},
+            )
         exact = self.schedule == "exact"
         if self.schedule == "auto":
             exact = corpus.n_tokens < BLOCKED_FROM
@@ -142,7 +140,7 @@ class Collapsed(Sampler):
             rounds,
             lanes=1 if exact else corpus.n_documents,
             first_lanes=FIRST_LANES,
-            bytes=self._bytes(corpus, n_components, rounds),
+            **self._memory(corpus, n_components, rounds, exact),
             state_type=Assignments,
             memory_type=Sweep,
             start=self.start,
@@ -163,16 +161,35 @@ class Collapsed(Sampler):
         # the largest first, so that the thread that finishes last has little left to do
         return [sorted(part, key=_n_tokens, reverse=True) for part in parts]
 
-    def _bytes(self, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[Block]]) -> int:
-        """Estimate the memory of assignments, moves, lists, counts, averages and a block."""
-        n_tokens, size = int(corpus.n_tokens), n_components * corpus.n_words
-        drawn = self.n_draws * n_tokens
-        longest = max(block.stop - block.start for part in rounds for block in part)
-        documents = 10 * min(n_components * corpus.n_documents, drawn) + 16 * n_components * longest
-        # the loadings of the start are freed before the means and variances are made
-        averages = max(4 * size, min(8 * size, 10 * drawn))
-        lists = 8 * (n_tokens + LANES * corpus.n_words)
-        return 4 * n_tokens + lists + 6 * size + averages + documents
+    def _memory(
+        self, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[Block]], exact: bool
+    ) -> dict[str, Any]:
+        """Estimate the memory of assignments, counts, lists, moves, averages and a block."""
+        sizes = Sizes.of(corpus, n_components, rounds, FIRST_LANES)
+        loadings, scores, block, _ = sizes
+        n_tokens, n_blocks = int(corpus.n_tokens), sum(map(len, rounds))
+        count = self._count_type(corpus, exact)().itemsize
+        kept = 2 * n_tokens
+        sums = count * min(FIRST_LANES, n_blocks)
+        begin = Phase((4 + sums) * loadings + kept, 8 * block)
+        if self.start != "random":  # counts and scores of the start, and what is made of them
+            begin = Phase(max(24, 16 + sums) * loadings + kept + 8 * scores)
+        visits = count * loadings + kept + averages(corpus, n_components, self.n_draws)
+        moves = 0.0
+        if not exact:
+            tokens = max(sum(map(_n_tokens, part)) for part in rounds)
+            moves = 8.0 * tokens + 8.0 * max(_n_tokens(b) for part in rounds for b in part)
+            visits += 4 * loadings if count > 2 else 0  # counts in two halves
+            if n_components >= LISTED_FROM:
+                listed = np.minimum(corpus.word_totals, n_components) + LANES
+                visits += 8 * float(listed.sum())
+        # the counts of a block, and its new sums beside the old ones
+        return estimated([begin, Phase(visits + moves, 18 * block)])
+
+    def _count_type(self, corpus: Corpus, exact: bool) -> Any:
+        """Type of the counts of words and components: 16 bits where no word has more tokens."""
+        large = corpus.word_totals.max(initial=0.0) >= 2**16
+        return np.int32 if exact or large else np.uint16
 
     # ---- start ----
 
@@ -185,8 +202,7 @@ class Collapsed(Sampler):
         else:
             loadings = params.prior.mean(counts)
         live = schedule.record["schedule"] == "exact"
-        large = corpus.word_totals.max(initial=0.0) >= 2**16
-        none = np.zeros((0, params.n_components), dtype=np.int32 if live or large else np.uint16)
+        none = np.zeros((0, params.n_components), dtype=self._count_type(corpus, live))
         return replace(params, loadings=loadings, loading_counts=none, memory=Sweep(live))
 
     def init_state(
@@ -203,8 +219,9 @@ class Collapsed(Sampler):
             clock.seed, block.start,
         )  # fmt: skip
         sums = lane.sums(loadings.shape, np.asarray(params.loading_counts).dtype)
-        count_tokens(block.indptr, block.words, block.counts, assignments, sums)
-        return Assignments(assignments)
+        state = Assignments(assignments)
+        state.add_tokens(block, sums)
+        return state
 
     # ---- a visit ----
 

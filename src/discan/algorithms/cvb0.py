@@ -23,8 +23,10 @@ from discan.algorithms.expectation import (
     even_state,
 )
 from discan.algorithms.fold_in import TOLERANCE, fold_in_others
+from discan.algorithms.footprint import Tables
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
+from discan.data.rules import stored
 from discan.engines import Engine, pieces
 from discan.errors import DiscanError
 from discan.kernels.cvb0 import (
@@ -51,7 +53,7 @@ ENTRIES_PER_WORD = 2
 class Renewal(Blend):
     """Memory of an online fit, and the cycle in which the array of loadings was made."""
 
-    cycle: int = -1
+    cycle: int = stored(types="whole", low=-1, default=-1)
 
 
 @ALGORITHMS.register
@@ -88,6 +90,7 @@ class CollapsedVariational(Expectation):
     documents_per_component = 3
     cannot_learn = frozenset({"alpha", "beta", "rho"})
     entries_per_lane = 6
+    tables_held = Tables(visit=3, online=0)
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -21,7 +21,7 @@ from discan.data.corpus import Corpus
 from discan.errors import DiscanError, InputError
 from discan.kernels.variational import weighted_log_loadings
 from discan.models import Model
-from discan.validation import number
+from discan.validation import flag, number
 
 __all__ = ["MAP", "MaximumLikelihood"]
 
@@ -91,8 +91,12 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
         if not isinstance(self.tau, str) or self.tau != "auto":
             number("tau", self.tau, "a number above 0 and at most 1, or 'auto'", 1e-300, 1.0)
         number("eta", self.eta, "a number above 0 and below 1", 1e-300, np.nextafter(1.0, 0))
-        if not isinstance(self.accelerate, (bool, np.bool_)):
-            raise InputError("{}; use True or False", argument="accelerate", value=self.accelerate)
+        flag("accelerate", self.accelerate)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the objective never falls: that of another temperature is another one."""
+        return not self.online and self.tau != "auto"
 
     @cached_property
     def wrapped(self) -> Algorithm:  # type: ignore[override]

@@ -21,8 +21,10 @@ from discan.algorithms.base import (
     States,
     Stats,
 )
+from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.data.rules import MOST, stored
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
 from discan.kernels.active_set import solve_scores
@@ -30,7 +32,7 @@ from discan.kernels.variational import expect, expect_conditional
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.typing import Array
-from discan.validation import number, whole
+from discan.validation import flag, number, whole
 
 __all__ = [
     "FOLD_IN_STEPS",
@@ -54,6 +56,8 @@ SETTLE_STEPS = 10_000
 FORMERLY_SETTLE_FROM = 16
 # From this many products of a count and a component on, point estimates use single precision.
 SINGLE_FROM = 10_000_000
+# Scores divided by rates further from 1 could be too large or too small for it.
+SINGLE_RATE = 1e12
 # Number of batches of an online fit, if each has enough documents.
 BATCHES = 16
 DOCUMENTS_PER_BATCH = 100
@@ -68,10 +72,16 @@ class ScoreState:
     Absence, damping and counts are kept only where scores can be absent.
     """
 
-    score_shape: Array
-    absent: Array | None = None
-    damping: Array | None = None
-    component_counts: Array | None = None
+    score_shape: Array = stored(low=0, high=MOST)
+    absent: Array | None = stored(low=0, high=1, default=None)
+    damping: Array | None = stored(low=0, high=MOST, default=None)
+    component_counts: Array | None = stored(low=0, high=MOST, default=None)
+
+    def problem(self, params: Params) -> str | None:
+        """Why there can be no such state: with a prior, no component is without a score."""
+        if (params.table.shape > 0.0).all() and not (self.score_shape > 0.0).all():
+            return "a score is 0"
+        return None
 
 
 @dataclass(frozen=True)
@@ -86,8 +96,8 @@ class Blend:
         Expected counts before the first visit of the present batch; None between batches.
     """
 
-    updates: int = 0
-    before: Array | None = None
+    updates: int = stored(types="whole", low=0, default=0)
+    before: Array | None = stored("J", "K", low=0, high=MOST, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +133,7 @@ class OnlineOptions:
 
     def __post_init__(self) -> None:
         """Check the options."""
+        flag("online", self.online)
         number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
         number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
         whole("visits", self.visits, 1)
@@ -143,6 +154,12 @@ class Expectation(OnlineOptions, Algorithm):
     geometric_mean: ClassVar[bool] = False
     # visited entries per word from which on another partial sum of J x K numbers pays
     entries_per_lane: ClassVar[int] = 10
+    tables_held: ClassVar[Tables] = Tables()
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the objective never falls: online, each batch has its own."""
+        return not self.online
 
     # ---- before a fit ----
 
@@ -160,16 +177,26 @@ class Expectation(OnlineOptions, Algorithm):
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """One round of all blocks, or a round per batch."""
         lanes = self._lanes(corpus, n_components)
+        rounds = self._batches(corpus) if self.online else [corpus.blocks]
         return Schedule(
             corpus,
-            self._batches(corpus) if self.online else [corpus.blocks],
+            rounds,
             lanes=lanes,
-            bytes=8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words),
+            **self.tables_held.memory(
+                Sizes.of(corpus, n_components, rounds, lanes),
+                self.real(corpus, n_components),
+                self.online,
+            ),
             start="words" if self.online else "documents",
             visits=self.visits if self.online else 1,
             state_type=ScoreState,
             memory_type=self.memory_type,
         )
+
+    def real(self, corpus: Corpus, n_components: int) -> Any:
+        """Type of loadings and scores for usual rates."""
+        large = corpus.n_entries * n_components >= SINGLE_FROM
+        return np.float32 if large and not self.geometric_mean else np.float64
 
     def _batches(self, corpus: Corpus) -> list[Sequence[Block]]:
         """Batches of documents, each taken from all over the corpus."""
@@ -214,8 +241,9 @@ class Expectation(OnlineOptions, Algorithm):
 
     def precision(self, corpus: Corpus, params: Params) -> Any:
         """Type of loadings and scores. Geometric means can be too small for single precision."""
-        large = corpus.n_entries * params.n_components >= SINGLE_FROM
-        return np.float32 if large and not self.geometric_mean else np.float64
+        rate = params.table.rate
+        usual = bool(((rate >= 1.0 / SINGLE_RATE) & (rate <= SINGLE_RATE)).all())
+        return self.real(corpus, params.n_components) if usual else np.float64
 
     def init_state(
         self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
@@ -441,7 +469,8 @@ def even_state(params: Params, block: Block, scores: Array | None = None) -> Sco
     lengths = block_lengths(block)
     proportions: Array = np.full((len(lengths), n_components), 1.0 / n_components)
     if scores is not None:
-        chosen = scores + 1e-12
+        totals = scores.sum(axis=1, keepdims=True, dtype=np.float64)
+        chosen = scores / np.where(totals > 0.0, totals, 1.0) + 1e-12  # scores may have any scale
         proportions = chosen / chosen.sum(axis=1, keepdims=True)
     shape = rows.shape + lengths[:, None] * proportions
     if params.can_be_absent:

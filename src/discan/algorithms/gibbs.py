@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, States, Stats
+from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler
 from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import Block, Corpus
+from discan.data.rules import stored
 from discan.engines import Engine
 from discan.kernels.gibbs import draw_loadings, draw_log_loadings, split, sweep
 from discan.typing import Array
@@ -31,8 +33,8 @@ ENTRIES_PER_LANE = 10
 class SplitState:
     """Counts (n, K) and drawn scores (n, K) of a block's documents."""
 
-    component_counts: Array
-    scores: Array
+    component_counts: Array = stored(low=0)
+    scores: Array = stored(low=0)
 
     def counts(self, block: Block, n_components: int) -> Array:
         """Component counts of the block's documents in the present draw, (n, K)."""
@@ -57,10 +59,21 @@ class Gibbs(Sampler):
             [corpus.blocks],
             lanes=lanes,
             first_lanes=lanes,
-            bytes=8 * n_components * (8 * corpus.n_documents + (lanes + 4) * corpus.n_words),
+            **self._memory(corpus, n_components, lanes),
             state_type=SplitState,
             **self.chain(corpus),
         )
+
+    def _memory(self, corpus: Corpus, n_components: int, lanes: int) -> dict[str, Any]:
+        """Estimate the memory: counts, loadings before and after, scores, and the averages."""
+        loadings, scores, block, lanes = Sizes.of(corpus, n_components, [corpus.blocks], lanes)
+        real = 4 if loadings >= SINGLE_FROM else 8
+        count = 4 if corpus.n_tokens < 2**31 else 8
+        first = max(8 + real % 8, real + count * lanes)
+        begin = Phase(first * loadings + 16 * scores, 8 * block)
+        drawn = averages(corpus, n_components, self.n_draws)
+        visits = Phase((2 * real + count * (1 + lanes)) * loadings + 16 * scores + drawn, 8 * block)
+        return estimated([begin, visits])
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Take the loadings of the start; without one, all are equal and tokens fall at random."""

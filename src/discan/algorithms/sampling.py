@@ -20,7 +20,7 @@ from discan.kernels.objective import log_loadings
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
-from discan.validation import number, one_of, whole
+from discan.validation import flag, number, one_of, whole
 
 __all__ = ["Sampler", "check_tokens"]
 
@@ -86,6 +86,8 @@ class Sampler(Algorithm):
         whole("learn_every", self.learn_every, 1)
         number("settle", self.settle, "a number, at least 0", 0.0, np.inf)
         one_of("fold_in", self.fold_in, ("fast", "gibbs"))
+        flag("keep_draws", self.keep_draws)
+        flag("forget", self.forget)
 
     # ---- before a fit ----
 
@@ -201,18 +203,20 @@ def _drawn(params: Params, block: Block, seed: np.uint64) -> tuple[Array, Array]
 
 def check_tokens(block: Block, instead: dict[str, str]) -> None:
     """Refuse documents too long, or counts too large, to be worked through token by token."""
-    if block.counts.dtype.kind == "i":
-        counts = block.counts[block.indptr[0] : block.indptr[-1]]
-        ends = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        fits = np.diff(ends[block.indptr - block.indptr[0]]).max(initial=0) <= LONGEST
-    else:
-        fits = False
-    if not fits:
+    whole = block.counts.dtype.kind == "i"
+    if not whole or _lengths(block).max(initial=0) > LONGEST:
         raise LimitError(
             f"a document has more than {LONGEST:,} tokens or a count above 2,147,483,647, too many "
             "to draw one by one",
             use=instead,
         )
+
+
+def _lengths(block: Block) -> Array:
+    """Tokens of each of the block's documents, (n,) int64."""
+    counts = block.counts[block.indptr[0] : block.indptr[-1]]
+    ends = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    return np.diff(ends[block.indptr - block.indptr[0]])
 
 
 def _log_loadings(params: Params, engine: Engine) -> float:

@@ -54,8 +54,10 @@ class Schedule:
         cycles.
     least : int
         Number of cycles before which a chain does not end by itself.
-    bytes : int
-        Estimated memory of the fit.
+    bytes, block_bytes : int
+        Estimated memory of the fit beside the data, and more for each block at work at once.
+    visit_bytes : int, optional
+        The same until the last visit, if the result needs more.
     record : dict
         Decisions that the result reports.
     """
@@ -78,6 +80,8 @@ class Schedule:
     forget: bool = False
     settle: float = 0.0
     least: int = 0
+    block_bytes: int = 0
+    visit_bytes: int | None = None
     record: dict[str, Any] = field(default_factory=dict)
 
     @property

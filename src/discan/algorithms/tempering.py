@@ -12,7 +12,8 @@ from discan.algorithms.base import Clock, Cycle, Params, Start, Stats
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
-from discan.data.corpus import Corpus
+from discan.data.corpus import BLOCK_ENTRIES, Corpus
+from discan.data.rules import ONE, stored
 from discan.data.splits import split_tokens
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
@@ -38,9 +39,18 @@ class Temperature:
     best_loadings : (J, K) array or None
     """
 
-    best: float | None = None
-    gained: bool = True
-    best_loadings: Array | None = None
+    best: float | None = stored(types="number", default=None)
+    gained: bool = stored(types="flag", default=True)
+    best_loadings: Array | None = stored("J", "K", low=0, high=ONE, default=None)
+
+    @property
+    def problem(self) -> str | None:
+        """Why there can be no such memory between two cycles."""
+        if (self.best is None) != (self.best_loadings is None):
+            return "the best result is missing"
+        if self.best is None and not self.gained:
+            return "there is no best result"
+        return None
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,16 @@ class Tempered(Wrapper):
         held_out, training = np.split(order, [corpus.n_documents // HELD_OUT])
         schedule = super().plan(corpus.select(np.sort(training)), n_components, seed)
         rest = corpus.select(np.sort(held_out))
-        return replace(schedule, held_out=rest, memory_type=Temperature)
+        scored = min(corpus.n_entries // HELD_OUT, BLOCK_ENTRIES)
+        # a copy of the training documents, and what scores those held out
+        more = 9 * corpus.n_entries + 8 * n_components * scored
+        visits = (schedule.visit_bytes or schedule.bytes) + more
+        # all documents are folded in at the end
+        end = n_components * (24 * corpus.n_words + 66 * corpus.n_documents) + 9 * corpus.n_entries
+        return replace(
+            schedule, held_out=rest, memory_type=Temperature,
+            bytes=max(visits, end), block_bytes=0, visit_bytes=visits,
+        )  # fmt: skip
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Begin without a best result."""

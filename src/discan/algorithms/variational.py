@@ -11,6 +11,7 @@ from scipy.special import digamma
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, States, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
+from discan.algorithms.footprint import Tables
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
@@ -26,6 +27,8 @@ from discan.typing import Array
 from discan.validation import one_of
 
 __all__ = ["Variational"]
+
+DIRICHLET = Tables(visit=5, online=3, params=3, result=48, kept=16, extra=8)
 
 
 @ALGORITHMS.register
@@ -67,6 +70,11 @@ class Variational(Expectation):
         """Start with a few cycles of MAP, because random starts end in poor optima."""
         schedule = super().plan(corpus, n_components, seed)
         return schedule if self.online else replace(schedule, start="map")
+
+    @property
+    def tables_held(self) -> Tables:  # type: ignore[override]
+        """Numbers of tables, for the estimate of memory."""
+        return Tables() if self.loadings == "point" else DIRICHLET
 
     def prepare(
         self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine

@@ -24,6 +24,7 @@ __all__ = ["fit", "resume"]
 
 log = logging.getLogger("discan")
 
+LONGEST_PATH = 2**14  # bytes
 STARTS = {
     "auto": "the usual start of the algorithm",
     "random": "start from random components",
@@ -130,14 +131,14 @@ def resume(
     *,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="Output path (default: the one given to fit)."),
+        typer.Option("--output", "-o", help="Model file (default: model.discan in the folder)."),
     ] = None,
     threads: Threads = -1,
     printing: Printing,
 ) -> None:
     """Continue a fit that was stopped or killed; the result is the same, bit for bit.
 
-    [b]Example:[/b] discan resume run/
+    [b]Example:[/b] discan resume run/ -o model/
     """
     if not (folder / "settings.discan").is_file():
         raise InputError(
@@ -149,7 +150,12 @@ def resume(
     def work() -> Any:
         return resumed(folder, n_jobs=threads, progress=printing.progress)
 
-    with _output_target(output or _noted_target(folder)) as target:
+    inside = folder / "model.discan"
+    noted = _noted_target(folder)
+    if output is None and noted not in (None, str(inside.resolve())):
+        # a folder from elsewhere must not choose a file of yours to be written to
+        log.info("the model is written to %s; fit was to write it to %s (see -o)", inside, noted)
+    with _output_target(output or str(inside), follow=output is not None) as target:
         _finish(work, target, folder, printing.style)
 
 
@@ -190,7 +196,7 @@ def _algorithm(name: str, burn_in: int | None, draws: int | None) -> Any:
 
 
 @contextlib.contextmanager
-def _output_target(output: str) -> Iterator[Path]:
+def _output_target(output: str, follow: bool = True) -> Iterator[Path]:
     """Yield the path of the model, after a trial; a failure leaves no empty folder behind."""
     from discan.data.storage import probe
     from discan.fitting.modelfile import model_path
@@ -199,7 +205,7 @@ def _output_target(output: str) -> Iterator[Path]:
         raise typer.BadParameter("the name is empty", param_hint="--output")
     target = model_path(output)
     made = not target.parent.exists()
-    probe(target)
+    probe(target, follow=follow)
     try:
         yield target
     except BaseException:
@@ -218,15 +224,17 @@ def _prepare_run_folder(folder: Path, target: Path) -> None:
             f"{folder}: already holds a run",
             remedy=f"continue it with: discan resume {folder}, or choose another folder",
         )
-    write_whole(folder / "output", str(target.resolve()).encode())
+    write_whole(folder / "output", str(target.resolve()), follow=False)
 
 
-def _noted_target(folder: Path) -> str:
-    """Return the output path given to fit, or a file in the run folder if there is no note."""
+def _noted_target(folder: Path) -> str | None:
+    """Return the output path given to fit, if it was noted."""
+    note = folder / "output"
     try:
-        return (folder / "output").read_text(encoding="utf-8")
+        small = note.is_file() and note.stat().st_size <= LONGEST_PATH
+        return note.read_text(encoding="utf-8") if small else None
     except (OSError, UnicodeDecodeError):
-        return str(folder / "model.discan")
+        return None
 
 
 def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, style: Style) -> None:
@@ -236,7 +244,7 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
         estimator = work()
     except SystemExit:
         if run_folder is not None and (run_folder / "state.discan").exists():
-            log.info("stopped; continue with: discan resume %s", run_folder)
+            log.info("stopped; continue with: discan resume %s -o %s", run_folder, target)
         raise
     replaced = " (replaced the one there)" if target.is_file() else ""
     estimator.save(target)
@@ -255,5 +263,5 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
     log.info("model written to %s%s; look at it with: discan show %s", target, replaced, target)
     if reason == "interrupted":
         if run_folder is not None:
-            log.info("continue with: discan resume %s", run_folder)
+            log.info("continue with: discan resume %s -o %s", run_folder, target)
         raise SystemExit(130)

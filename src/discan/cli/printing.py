@@ -147,7 +147,7 @@ def check_writable(path: Path | None) -> None:
     from discan.data.storage import probe
 
     if path is not None:
-        probe(path)
+        probe(path, directly=True)
 
 
 def set_up_remarks(setting: Callable[..., str] = python_setting) -> None:

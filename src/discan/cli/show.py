@@ -152,21 +152,23 @@ def _rows(component: Any) -> Iterator[tuple[Any, ...]]:
 
 def _describe_run(folder: Path) -> dict[str, Any]:
     """Describe the run that a folder holds."""
+    from discan.data.rules import faults_of
     from discan.data.storage import read_file
 
     header, _ = read_file(folder / "settings.discan", "settings")
     state = folder / "state.discan"
-    settings = header["settings"]
-    algorithm = settings.get("algorithm")
-    return {
-        "holds": "a run",
-        "class": header["class"],
-        "cycles": read_file(state, "state")[0]["cycle"] if state.is_file() else 0,
-        "components": settings.get("n_components"),
-        "model": settings.get("model"),
-        "algorithm": algorithm["object"] if isinstance(algorithm, dict) else algorithm,
-        "seed": str(settings.get("random_state")),
-    }
+    with faults_of(folder):
+        settings = header["settings"]
+        algorithm = settings.get("algorithm")
+        return {
+            "holds": "a run",
+            "class": header["class"],
+            "cycles": read_file(state, "state")[0]["cycle"] if state.is_file() else 0,
+            "components": settings.get("n_components"),
+            "model": settings.get("model"),
+            "algorithm": algorithm["object"] if isinstance(algorithm, dict) else algorithm,
+            "seed": str(settings.get("random_state")),
+        }
 
 
 def _is_model(file: Path) -> bool:

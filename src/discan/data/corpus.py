@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -306,7 +306,7 @@ class Corpus:
     @cached_property
     def lengths(self) -> Array:
         """Sum of each document's counts, (I,) float64."""
-        return self._row_sums(self.counts)
+        return self._row_sums(lambda counts: counts)
 
     @cached_property
     def digest(self) -> str:
@@ -355,7 +355,7 @@ class Corpus:
     @cached_property
     def log_count_factorials(self) -> Array:
         """Sum over words of log w_ij!, (I,) float64."""
-        return self._row_sums(gammaln(self.counts.astype(np.float64) + 1.0))
+        return self._row_sums(lambda counts: gammaln(counts.astype(np.float64) + 1.0))
 
     @cached_property
     def log_group_factorials(self) -> Array:
@@ -510,8 +510,19 @@ class Corpus:
         shape = (self.n_documents, self.n_words)
         return sparse.csr_array((values, self.words, self.indptr), shape=shape)
 
-    def _row_sums(self, values: Array) -> Array:
-        return np.asarray(self._shared_csr(values.astype(np.float64)) @ np.ones(self.n_words))
+    def _row_sums(self, function: Callable[[Array], Array]) -> Array:
+        """Sum a function of the counts over each document; in pieces, to save memory."""
+        sums = np.zeros(self.n_documents)
+        documents = np.diff(self.indptr)
+        start = 0
+        while start < self.n_documents:
+            limit = self.indptr[start] + BLOCK_ENTRIES
+            stop = max(start + 1, int(np.searchsorted(self.indptr, limit, side="right")) - 1)
+            rows = np.repeat(np.arange(stop - start), documents[start:stop])
+            values = function(self.counts[self.indptr[start] : self.indptr[stop]])
+            sums[start:stop] = np.bincount(rows, values, stop - start)
+            start = stop
+        return sums
 
     def _sum_over_groups(self, function: Any) -> Array:
         if self.n_groups == 1:

@@ -11,10 +11,12 @@ from scipy import sparse
 
 from discan.errors import InputError, LimitError
 from discan.typing import Array
+from discan.validation import LARGEST, LEAST
 
 __all__ = [
     "LARGEST_COUNT",
     "LARGEST_INT32",
+    "LEAST_COUNT",
     "Table",
     "offsets",
     "read_exposures",
@@ -25,8 +27,11 @@ __all__ = [
     "tightest",
 ]
 
-LARGEST_COUNT = 1e15
+LARGEST_COUNT = LARGEST
 """Counts above it are refused: below it every whole number is exact in float64."""
+
+LEAST_COUNT = LEAST
+"""Counts below it, but above 0, are refused: products with them could be too small for float64."""
 
 LARGEST_TOTAL = 2**63 - 1
 """Token offsets are int64."""
@@ -297,6 +302,8 @@ def _check_values(values: Array, where: Any) -> None:
         return
     with np.errstate(invalid="ignore"):
         good = (values >= 0) & (values <= np.float64(LARGEST_COUNT))
+        if values.dtype.kind == "f" and values.dtype.itemsize >= 8:
+            good &= (values == 0) | (values >= LEAST_COUNT)
     if good.all():
         return
     n = int(np.argmin(good))
@@ -309,6 +316,8 @@ def _check_values(values: Array, where: Any) -> None:
         raise InputError(f"inf in data: {place}; counts must be finite, correct or remove it")
     if value < 0:
         raise InputError(f"Negative values in data: {place}; counts must be 0 or more, correct it")
+    if value < 1:
+        raise LimitError(f"count below {LEAST_COUNT:g}: {place}; set it to 0 or rescale the counts")
     raise LimitError(f"count above {LARGEST_COUNT:g}: {place}; correct it or rescale the counts")
 
 
@@ -414,6 +423,13 @@ def read_exposures(exposures: Any, n_documents: int, n_groups: int) -> Array | N
         raise InputError(
             f"exposure of document {i} to group {g} is {values[i, g]}; it must be finite and 0 or "
             "more (0 means not observed)"
+        )
+    good = (values == 0) | ((values >= LEAST) & (values <= LARGEST))
+    if not good.all():
+        i, g = np.unravel_index(int(np.argmin(good)), good.shape)
+        raise LimitError(
+            f"exposure of document {i} to group {g} is {values[i, g]}, not from {LEAST:g} to "
+            f"{LARGEST:g}; measure exposures in other units"
         )
     return values
 

@@ -13,7 +13,8 @@ import numpy as np
 from discan.data.intake import reason
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
-from discan.errors import InputError
+from discan.data.rules import Rule, checked_names
+from discan.errors import InputError, ModelFileError, shown
 from discan.typing import Array
 
 __all__ = ["decode_about", "encode_about", "read_metadata", "select_metadata"]
@@ -129,21 +130,44 @@ def encode_about(owner: Any, arrays: dict[str, Array]) -> dict[str, Any]:
     }
 
 
-def decode_about(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return what is known of a corpus or a fit from a file; an older file has the defaults."""
-    metadata: dict[str, Array] = {}
+def decode_about(
+    header: Mapping[str, Any], arrays: Mapping[str, Array], n_documents: int
+) -> dict[str, Any]:
+    """Return what is known of a corpus or a fit from a file, checked.
+
+    An older file has the defaults.
+    """
+    metadata = {}
     for column in header.get("metadata", ()):
-        if "array" in column:
-            metadata[column["name"]] = arrays[column["array"]]
-        else:
-            values = np.empty(len(column["values"]), dtype=object)
-            values[:] = column["values"]
-            metadata[column["name"]] = values
-    if len({len(column) for column in metadata.values()}) > 1:
-        raise ValueError("the columns of metadata differ in length")
-    return {
-        "metadata": metadata,
-        "nouns": Nouns(*header["nouns"]) if "nouns" in header else Nouns(),
-        "reading": dict(header.get("reading", {})),
-        "left_out": arrays.get("left_out", NOTHING),
-    }
+        metadata[column["name"]] = _saved_column(column, arrays, n_documents)
+    nouns = Nouns()
+    if "nouns" in header:
+        nouns = Nouns(*(checked_names("nouns", header["nouns"], 3) or ()))
+    reading = header.get("reading", {})
+    if not isinstance(reading, dict):
+        raise ModelFileError("reading is no list of names and values")
+    left_out = arrays.get("left_out", NOTHING)
+    Rule((None,), "u4").check("left_out", left_out, {})
+    return {"metadata": metadata, "nouns": nouns, "reading": reading, "left_out": left_out}
+
+
+def _saved_column(
+    column: Mapping[str, Any], arrays: Mapping[str, Array], n_documents: int
+) -> Array:
+    """Return a column of metadata from a file: numbers, or text, with missing values."""
+    name = f"metadata {shown(column['name'])}"
+    if not isinstance(column["name"], str):
+        raise ModelFileError(f"{name} is no name")
+    if "array" in column:
+        value = arrays[column["array"]]
+        if value.shape != (n_documents,) or value.dtype != np.float64:
+            raise ModelFileError(f"{name} is not one number per document")
+        return value
+    values = column["values"]
+    if not isinstance(values, list) or not all(v is None or isinstance(v, str) for v in values):
+        raise ModelFileError(f"{name} is no list of texts")
+    if len(values) != n_documents:
+        raise ModelFileError(f"{name} has {len(values)} values for {n_documents} documents")
+    result = np.empty(n_documents, dtype=object)
+    result[:] = values
+    return result

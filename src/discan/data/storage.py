@@ -2,207 +2,243 @@
 """Write and read checksummed files of arrays; a file is written whole or not at all.
 
 A file is in the safetensors format. Its metadata hold our header as JSON text under ``discan`` and
-the SHA-256 of that text under ``sha256``; the header holds the SHA-256 of every tensor. Nothing is
-ever unpickled.
+the SHA-256 of that text under ``sha256``; the header holds the SHA-256 of every tensor. The same
+content gives the same bytes. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discan import __version__
+from discan.data.drafts import Place, replace_file, storage_errors, try_place
 from discan.data.foreign import foreign
 from discan.data.intake import reason
-from discan.errors import ModelFileError, StorageError
+from discan.errors import InputError, LimitError, ModelFileError, StorageError, shown
 from discan.typing import Array
 
-__all__ = ["FORMAT", "HEAD", "locked", "probe", "read_file", "write_file", "write_whole"]
+__all__ = ["FORMAT", "HEAD", "probe", "read_file", "write_file", "write_whole"]
 
 FORMAT = 1
-HEAD = ("format", "kind", "library", "sha256")
+HEAD = ("format", "kind", "library")
 """What a file's header holds besides what was given to ``write_file``."""
+# Types of arrays, as the safetensors format calls them.
+_TYPES = {
+    "f8": "F64", "f4": "F32", "f2": "F16", "i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8",
+    "u8": "U64", "u4": "U32", "u2": "U16", "u1": "U8", "b1": "BOOL",
+}  # fmt: skip
+# Longer lists of names are kept as arrays: a header of more than 100 MB is not read.
+_MANY_NAMES = 10_000
+_LARGEST_HEADER = 100_000_000
+_NAMES = "names."
+
+
+# ---- writing ----
 
 
 def write_file(
-    path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Array]
+    path: str | os.PathLike[str],
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    *,
+    follow: bool = True,
 ) -> None:
-    """Write a file; at any moment ``path`` is either the old file or the whole new one."""
-    from safetensors.numpy import save
+    """Write a file; at any moment ``path`` is either the old file or the whole new one.
 
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
-    sums = {name: _sha(value) for name, value in ordered.items()}
-    full = {"format": FORMAT, "kind": kind, "library": __version__, **header, "sha256": sums}
-    text = json.dumps(full, ensure_ascii=True, allow_nan=False)
+    A link is followed to the file that it names, or refused if ``follow`` is False. So is anything
+    that is no regular file.
+    """
+    place = Place.of(path, follow)
+    place.check_regular()
+    kept = {name: _plain(name, value) for name, value in arrays.items()}
+    header = _with_names_apart(dict(header), kept, "")
+    ordered = dict(sorted(kept.items(), key=lambda item: (-item[1].itemsize, item[0])))
+    full = {
+        "format": FORMAT, "kind": kind, "library": __version__, **header,
+        "sha256": {name: _sha(ordered[name]) for name in sorted(ordered)},
+    }  # fmt: skip
+    replace_file(place, _parts(json.dumps(full, ensure_ascii=True, allow_nan=False), ordered))
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes | str, *, follow: bool = True) -> None:
+    """Write a file; at any moment ``path`` is either the old file or the whole new one.
+
+    Text is written as UTF-8. A device or a pipe is written to directly. A link is followed, or
+    refused if ``follow`` is False.
+    """
+    place = Place.of(path, follow)
+    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+    if place.is_special:
+        with storage_errors(place.path):
+            place.path.write_bytes(content)
+    else:
+        replace_file(place, [content])
+
+
+def probe(path: str | os.PathLike[str], *, directly: bool = False, follow: bool = True) -> None:
+    """Raise an error before the work starts, if ``path`` cannot be written.
+
+    ``directly`` tells whether a device or a pipe will do, which is not tried; ``follow`` whether a
+    link is followed or refused.
+    """
+    place = Place.of(path, follow)
+    if not directly:
+        place.check_regular()
+    if not place.is_special:
+        try_place(place)
+
+
+def _parts(text: str, arrays: Mapping[str, Array]) -> Iterator[bytes | memoryview]:
+    """Iterate over the bytes of a file in the safetensors format: header, then arrays."""
     digest = hashlib.sha256(text.encode()).hexdigest()
-    write_whole(path, save(ordered, metadata={"discan": text, "sha256": digest}))
+    entries: dict[str, Any] = {"__metadata__": {"discan": text, "sha256": digest}}
+    end = 0
+    for name, value in arrays.items():
+        kind = _TYPES[value.dtype.str[1:]]
+        begin, end = end, end + value.nbytes
+        entries[name] = {"dtype": kind, "shape": list(value.shape), "data_offsets": [begin, end]}
+    head = json.dumps(entries, ensure_ascii=True, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    if len(head) > _LARGEST_HEADER:
+        raise LimitError("the names and settings take more than 100 MB; leave names out")
+    yield len(head).to_bytes(8, "little") + head
+    for value in arrays.values():
+        yield value.reshape(-1).view(np.uint8).data
 
 
-def read_file(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Read a file; if anything is wrong with it, raise a ModelFileError with the reason."""
+def _plain(name: str, value: Array) -> Array:
+    """Return an array as the file holds it: contiguous, and with the lowest byte first."""
+    value = np.asarray(value, order="C")
+    if value.dtype.str[1:] not in _TYPES:
+        raise InputError(f"{name}: arrays of type {value.dtype} cannot be saved; use numbers")
+    return value.astype(value.dtype.newbyteorder("<"), copy=False)
+
+
+def _with_names_apart(value: Any, arrays: dict[str, Array], path: str) -> Any:
+    """Put long lists of names into arrays of bytes, and note in the header where they are."""
+    if isinstance(value, dict):
+        return {str(k): _with_names_apart(v, arrays, f"{path}.{k}") for k, v in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_with_names_apart(v, arrays, f"{path}.{n}") for n, v in enumerate(value)]
+    many = isinstance(value, (list, tuple)) and len(value) > _MANY_NAMES
+    if not many or not all(item is None or isinstance(item, str) for item in value):
+        return value
+    text = json.dumps(value, ensure_ascii=True).encode()
+    name = f"{_NAMES}{len(arrays)}{path}"
+    arrays[name] = np.frombuffer(text, dtype=np.uint8)
+    return {"names": name}
+
+
+# ---- reading ----
+
+
+def read_file(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Read a file; if anything is wrong with it, raise a ModelFileError with the reason.
+
+    Checksums tell damage, not deceit: what a header and arrays mean is for the caller to check.
+    """
     from safetensors import SafetensorError, safe_open
 
+    _check_file(path)
     try:
         with safe_open(path, framework="numpy") as stream:
             metadata = stream.metadata() or {}
             header = _header(path, metadata, kind)
             arrays = {name: stream.get_tensor(name) for name in stream.keys()}
-    except FileNotFoundError:
-        raise ModelFileError(f"{path}: no such file") from None
-    except (IsADirectoryError, PermissionError) as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
-    except (SafetensorError, OSError, TypeError, AttributeError) as error:
+    except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
         found = foreign(path) or f"not a whole discan file ({reason(error)})"
         raise ModelFileError(f"{path}: {found}") from None
-    sums = header.get("sha256")
+    except MemoryError:
+        raise LimitError(f"{path}: there is not enough memory to load it") from None
+    sums = header.pop("sha256", None)
     if not isinstance(sums, dict) or set(sums) != set(arrays):
         raise ModelFileError(f"{path}: arrays are missing or superfluous; the file is damaged")
     for name, value in arrays.items():
         if _sha(value) != sums[name]:
-            raise ModelFileError(f"{path}: array {name!r} fails its checksum; the file is damaged")
-    return header, arrays
+            raise ModelFileError(
+                f"{path}: array {shown(name)} fails its checksum; the file is damaged"
+            )
+    return _with_names_back(path, header, arrays), arrays
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
-    """Write a file; at any moment ``path`` is either the old file or the whole new one.
-
-    Text is written as UTF-8. A device or a pipe is written to directly.
-    """
-    path = Path(path)
-    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
-    with _storage_errors(path):
-        if _is_device(path):
-            path.write_bytes(content)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(memoryview(content))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(name, _mode(path))
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-        _sync(path.parent)
-
-
-def probe(path: Path) -> None:
-    """Raise an error before the work starts, if ``path`` cannot be written."""
-    if path.is_dir():
-        raise StorageError(f"{path}: is a folder; name a file")
-    if _is_device(path):
-        return
-    with _storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".discan-", dir=path.parent)
-        os.close(descriptor)
-        os.unlink(name)
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Lock a folder for this process; a second process is refused, a dead one holds no lock."""
-    import fcntl
-
-    with _storage_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        stream = (folder / "lock").open("a+")
+def _check_file(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no file: a pipe would never end."""
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        stream.seek(0)
-        holder = stream.read().strip() or "unknown"
-        stream.close()
-        raise StorageError(
-            f"{folder}: in use by process {holder}; wait for it, or stop it"
-        ) from None
-    try:
-        stream.truncate(0)
-        stream.write(str(os.getpid()))
-        stream.flush()
-        yield
-    finally:
-        stream.close()
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelFileError(f"{path}: no such file") from None
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ModelFileError(f"{str(path)!r} is no name of a file ({error})") from None
+    if stat.S_ISDIR(mode):
+        raise StorageError(f"{path}: a folder (directory), not a file")
+    if not stat.S_ISREG(mode):
+        raise ModelFileError(f"{path}: a device or a pipe, not a file")
+    if not os.access(path, os.R_OK):
+        raise StorageError(f"{path}: permission denied")
 
 
-def _header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any]:
+def _header(path: str | os.PathLike[str], metadata: Mapping[str, str], kind: str) -> dict[str, Any]:
     text = metadata.get("discan")
     if text is None:
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
     if hashlib.sha256(text.encode()).hexdigest() != metadata.get("sha256"):
         raise ModelFileError(f"{path}: the header fails its checksum; the file is damaged")
-    try:
-        header = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constants)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path}: unreadable header ({reason(error)})") from None
+    header = _json(path, text)
     if not isinstance(header, dict) or header.get("kind") != kind:
         found = header.get("kind") if isinstance(header, dict) else None
         raise ModelFileError(f"{path}: holds {_a(found)}, not {_a(kind)}")
     version = header.get("format")
-    if not isinstance(version, int) or version > FORMAT:
+    if type(version) is not int or not 1 <= version <= FORMAT:
         raise ModelFileError(
-            f"{path}: format {version}, written by discan {header.get('library')}; this is discan "
-            f"{__version__}, which reads formats up to {FORMAT}: upgrade discan"
+            f"{path}: format {_word(version)}, written by discan {_word(header.get('library'))}; "
+            f"this is discan {__version__}, which reads formats up to {FORMAT}: upgrade discan"
         )
     return header
 
 
-def _sync(folder: Path) -> None:
-    """Make sure that the new name of a file is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _json(path: str | os.PathLike[str], text: str | bytes) -> Any:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return json.loads(
+            text,
+            object_pairs_hook=_no_twins,
+            parse_constant=_no_constants,
+            parse_float=_finite,
+        )
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{path}: unreadable header ({reason(error)})") from None
 
 
-def _is_device(path: Path) -> bool:
-    """Whether a path is a device or a pipe, which is written to directly."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+def _with_names_back(path: str | os.PathLike[str], value: Any, arrays: dict[str, Array]) -> Any:
+    """Put long lists of names back into the header."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_with_names_back(path, item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name = value.get("names")
+    if set(value) != {"names"} or not isinstance(name, str) or not name.startswith(_NAMES):
+        return {key: _with_names_back(path, item, arrays) for key, item in value.items()}
+    kept = arrays.pop(name, None)
+    if kept is None or kept.dtype != np.uint8 or kept.ndim != 1:
+        raise ModelFileError(f"{path}: the list {shown(name)} is missing")
+    return _json(path, kept.tobytes())
 
 
-def _mode(path: Path) -> int:
-    """Return the permissions of any new file, or those of the file that is replaced."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def _sweep(path: Path) -> None:
-    """Remove the drafts that killed processes left behind."""
-    for left in path.parent.glob(f".{path.name}.*.tmp"):
-        with contextlib.suppress(OSError):
-            left.unlink()
-
-
-@contextlib.contextmanager
-def _storage_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, StorageError):
-            raise
-        reason = error.strerror or str(error)
-        if error.errno == errno.ENOSPC:
-            reason = "no space left on the disk"
-        raise StorageError(f"{path}: {reason}") from None
+def _word(value: Any) -> str:
+    """Return a value for a message, text as it is if it is short and printable."""
+    plain = isinstance(value, str) and value.isprintable() and len(value) < 80
+    return str(value) if plain else shown(value)
 
 
 def _sha(value: Array) -> str:
@@ -224,6 +260,12 @@ def _no_constants(name: str) -> Any:
 
 def _a(kind: Any) -> str:
     """Word a kind of file: "a model", "the settings of a run"."""
-    return {"settings": "the settings of a run", "state": "the state of a run"}.get(
-        str(kind), f"a {kind}"
-    )
+    known = {"settings": "the settings of a run", "state": "the state of a run"}
+    return known.get(str(kind), f"a {_word(kind)}")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:40]} is too large")
+    return value

@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import Any
 
 from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.data.metadata import decode_about, encode_about
+from discan.data.rules import checked_names, faults_of
 from discan.data.storage import read_file, write_file
-from discan.errors import ModelFileError
 
 __all__ = ["load_corpus", "save_corpus"]
 
+_NAMES = ("document_names", "word_names", "group_names")
 
-def save_corpus(corpus: Corpus, path: str | os.PathLike[str]) -> None:
-    """Write a corpus to a file."""
+
+def save_corpus(corpus: Corpus, path: str | os.PathLike[str], *, follow: bool = True) -> None:
+    """Write a corpus to a file; ``follow`` tells whether a link is followed or refused."""
     arrays = {
         "indptr": corpus.indptr,
         "words": corpus.words,
@@ -32,18 +34,16 @@ def save_corpus(corpus: Corpus, path: str | os.PathLike[str]) -> None:
         "document_names": corpus.document_names,
         **encode_about(corpus, arrays),
     }
-    write_file(Path(path), "corpus", header, arrays)
+    write_file(path, "corpus", header, arrays, follow=follow)
 
 
 def load_corpus(path: str | os.PathLike[str]) -> Corpus:
     """Read a corpus from a file; it is checked like any other input."""
-    header, arrays = read_file(Path(path), "corpus")
-    try:
+    header, arrays = read_file(path, "corpus")
+    with faults_of(path):
         groups, indptr = arrays["group_of_word"], arrays["indptr"]
         parts = (arrays["counts"], arrays["words"], indptr)
         table = sparse.csr_array(parts, shape=(len(indptr) - 1, len(groups)))
-        names = {key: header[key] for key in ("document_names", "word_names", "group_names")}
-        about = decode_about(header, arrays)
+        names: dict[str, Any] = {key: checked_names(key, header.get(key)) for key in _NAMES}
+        about = decode_about(header, arrays, len(indptr) - 1)
         return Corpus(table, groups=groups, exposures=arrays.get("exposures"), **names, **about)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelFileError(f"{path}: not a sound corpus ({error})") from None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ class Answers:
     def _corpus(self, X: Any) -> Corpus:
         raise NotImplementedError
 
-    def _threads(self) -> Threads:
+    def _threads(self) -> AbstractContextManager[Threads]:
         raise NotImplementedError
 
     # ---- names ----

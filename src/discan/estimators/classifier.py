@@ -12,12 +12,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from discan.data.corpus import Corpus, Layout
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.estimators.dca import DCA
 from discan.estimators.meta import MetaEstimator, with_parameters_of_dca
 from discan.models import MODELS
 from discan.typing import Array
-from discan.validation import whole
+from discan.validation import LARGEST, number, whole
 
 __all__ = ["DCAClassifier"]
 
@@ -151,8 +151,12 @@ n_jobs, random_state, callback, progress
 
     def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
         """Become the estimator that was saved; the parameters are set already."""
-        self.classes_ = np.array(facts["classes"], dtype=facts["classes_dtype"])
-        self._exposure = facts["exposure"]
+        self.classes_ = _saved_classes(facts["classes"], facts["classes_dtype"])
+        sizes = dca.fit_.layout.group_sizes
+        last = dca.fit_.layout.group_of_word[-len(self.classes_) :]
+        if len(sizes) < 2 or sizes[-1] != len(self.classes_) or (last != len(sizes) - 1).any():
+            raise InputError("the classes are not the words of the last group")
+        self._exposure = number("exposure", facts["exposure"], "a number", 0.0, LARGEST)
         super().restore(dca, facts)
         self._set_components()
 
@@ -168,7 +172,8 @@ n_jobs, random_state, callback, progress
 
     def _label_exposure(self, corpus: Corpus) -> float:
         """Exposure at which a document of mean length is expected to have one label."""
-        return float(corpus.total_exposures.sum() / max(float(corpus.n_tokens), 1e-300))
+        mean = corpus.total_exposures.sum() / max(float(corpus.n_tokens), 1e-300)
+        return float(min(mean, LARGEST))
 
     def _exposures(self, corpus: Corpus, weight: int) -> Array | None:
         """Exposures of the words and, in the last column, of the label; None if of no matter."""
@@ -218,6 +223,20 @@ def _check_objects(labels: Array) -> None:
 def _plain(label: Any) -> Any:
     """Pandas' NA compares as neither true nor false: take it for None."""
     return None if type(label).__name__ == "NAType" else label
+
+
+def _saved_classes(classes: Any, dtype: Any) -> Array:
+    """Return the classes of a file, text or numbers, in the type that they had."""
+    kind = np.dtype(dtype).kind
+    if kind in "UO" and isinstance(classes, tuple):
+        found = np.array(classes, dtype=object if kind == "O" else str)
+    elif kind in "biuf" and isinstance(classes, np.ndarray) and classes.ndim == 1:
+        found = classes.astype(dtype)
+    else:
+        raise InputError(f"classes of type {shown(dtype)} are not known")
+    if len(found) == 0 or not np.array_equal(np.unique(found), found):
+        raise InputError("the classes are not in order")
+    return found
 
 
 def _with_label_group(layout: Layout, classes: Array) -> Layout:

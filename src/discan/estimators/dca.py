@@ -21,7 +21,8 @@ from discan.data.annotated import is_annotated
 from discan.data.completing import likeliest_answers
 from discan.data.corpus import Corpus
 from discan.data.frames import completed, holds_text, is_frame
-from discan.data.storage import locked
+from discan.data.locks import locked
+from discan.data.rules import Rule, faults_of, taken
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
@@ -30,6 +31,7 @@ from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
 from discan.fitting.hidden_groups import like, usual_totals
+from discan.fitting.memory import enough_memory
 from discan.fitting.modelfile import encode_settings, write_fit
 from discan.fitting.posterior import KnownLoadings
 from discan.fitting.result import Fit
@@ -298,7 +300,9 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             else:
                 run = begin(task, self.init, engine)
             kept = folder.settings()[1]
-            totals = {name: kept[name] for name in ("group_totals",) if name in kept}
+            rule = Rule(("G",), "f8", low=0, optional=True)
+            with faults_of(folder.path / "settings.discan"):
+                totals = taken({"group_totals": rule}, kept, {"G": corpus.n_groups})
             return self._finish(run, corpus, engine, folder, totals)
 
     def _finish(
@@ -307,8 +311,10 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
     ) -> Self:  # fmt: skip
         """Advance a run to its end and take its result, with changes of some properties."""
         run.engine = engine
-        run.advance(*self._limits(), self.callback, self.progress, folder)
-        self.fit_ = replace(run.result(by_size=not self._keeps_order()), **changes)
+        with enough_memory("this fit", run.task.needed_bytes(run.schedule, engine.n_workers)):
+            run.advance(*self._limits(), self.callback, self.progress, folder)
+            result = run.result(by_size=not self._keeps_order())
+        self.fit_ = replace(result, **changes)
         remark_on_fit(self.fit_)
         run.engine = Threads(1)
         keep = self.warm_start or run.reason == "interrupted"
@@ -323,7 +329,8 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
     def save(self, path: Any) -> None:
         """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
         check_is_fitted(self)
-        write_fit(path, self.fit_, *self.file_header())
+        with enough_memory("the tables of the model file"):
+            write_fit(path, self.fit_, *self.file_header())
 
     @classmethod
     def from_components(cls, components: Any, *, groups: Any = None, **params: Any) -> Self:
@@ -638,8 +645,11 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         with locked(path):
             yield RunFolder(path, every)
 
-    def _threads(self) -> Threads:
-        return Threads(n_threads(self.n_jobs))
+    @contextmanager
+    def _threads(self) -> Iterator[Threads]:
+        """Make threads for some work, and say it clearly if there is too little memory for it."""
+        with enough_memory("this"), Threads(n_threads(self.n_jobs)) as engine:
+            yield engine
 
     def __getstate__(self) -> Any:
         """Leave a run that could be continued out of pickles and copies."""

@@ -11,10 +11,11 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from discan.data.corpus import Corpus
+from discan.data.rules import checked
 from discan.estimators.dca import DCA
 from discan.estimators.meta import MetaEstimator, with_parameters_of_dca
 from discan.typing import Array
-from discan.validation import number
+from discan.validation import flag, number
 
 __all__ = ["DCAFeatures"]
 
@@ -96,7 +97,10 @@ n_jobs, random_state, callback, progress
     def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
         """Become the estimator that was saved; the parameters are set already."""
         super().restore(dca, facts)
-        self.idf_ = facts["idf"]
+        flag("words", self.words)
+        number("threshold", self.threshold, "a number, at least 0", 0.0, np.inf)
+        sizes = {"n": dca.fit_.n_components + (self.n_features_in_ if self.words else 0)}
+        self.idf_ = checked("idf", facts["idf"], sizes, "n", types="f8", low=0)
         parts = np.split(self.idf_, [self.n_features_in_] if self.words else [])
         self._weightings = []
         for idf in parts:

@@ -9,18 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from discan.errors import ModelFileError
+from discan.data.intake import read_groups
+from discan.data.rules import checked, checked_names, faults_of
+from discan.engines.threads import n_threads
+from discan.errors import ModelFileError, shown
 from discan.estimators import presets
 from discan.estimators.classifier import DCAClassifier
 from discan.estimators.dca import DCA
 from discan.estimators.features import DCAFeatures
 from discan.fitting.checkpoint import RunFolder
-from discan.fitting.modelfile import decode_settings, faults_of, model_path, read_fit
+from discan.fitting.modelfile import decode_settings, model_path, read_fit
 from discan.typing import Array
 
 __all__ = ["load", "resume"]
 
 _CLASSES = {cls.__name__: cls for cls in (DCA, *(getattr(presets, n) for n in presets.__all__))}
+_MOST_THREADS = 4096
 _META = {cls.__name__: cls for cls in (DCAClassifier, DCAFeatures)}
 
 
@@ -40,30 +44,48 @@ def resume(folder: str | os.PathLike[str], **overrides: Any) -> Any:
     """
     path = Path(folder)
     header, arrays = RunFolder(path).settings()
-    if header["class"] not in _CLASSES:
-        raise ModelFileError(f"{path}: unknown class {header['class']!r}")
-    estimator = _estimator(header, arrays)
-    estimator.set_params(checkpoint=path, checkpoint_every=int(header["every"]), **overrides)
+    with faults_of(path / "settings.discan"):
+        every = checked("every", header.get("every"), {}, types="whole", low=1)
+        estimator = _estimator(header, arrays)
+    estimator.set_params(checkpoint=path, checkpoint_every=every, **overrides)
     return estimator.resume()
 
 
 def _load(path: str | os.PathLike[str]) -> Any:
     fit, header, arrays = read_fit(path)
-    if header["class"] not in _CLASSES:
-        raise ValueError(f"unknown class {header['class']!r}")
+    layout = fit.layout
     estimator = _estimator(header, arrays)
+    if estimator.n_components != fit.n_components:
+        raise ModelFileError(f"n_components is {shown(estimator.n_components)}")
+    if estimator.groups is not None:
+        groups, _, _ = read_groups(estimator.groups, layout.n_words)
+        if not np.array_equal(groups, layout.group_of_word):
+            raise ModelFileError("groups are not those of the fit")
     estimator.fit_ = fit
-    estimator.n_features_in_ = fit.layout.n_words
-    if header["feature_names"]:
-        estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    estimator.n_features_in_ = layout.n_words
+    names = checked_names("feature_names", header["feature_names"])
+    if names:
+        checked_names("feature_names", list(names), layout.n_words)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     meta = header.get("outer")
     if meta is None:
         return estimator
     result = _META[meta["class"]](**decode_settings(meta["settings"], arrays))
+    _check_threads(result.n_jobs)
     result.restore(estimator, decode_settings(meta["facts"], arrays))
     return result
 
 
 def _estimator(header: dict[str, Any], arrays: dict[str, Array]) -> DCA:
+    """Return an estimator with the settings of a file, which it checks when it is fitted."""
+    if header["class"] not in _CLASSES:
+        raise ModelFileError(f"unknown class {shown(header['class'])}")
     estimator: DCA = _CLASSES[header["class"]](**decode_settings(header["settings"], arrays))
+    _check_threads(estimator.n_jobs)
     return estimator
+
+
+def _check_threads(n_jobs: Any) -> None:
+    """Refuse more threads than any machine has."""
+    if n_threads(n_jobs) > _MOST_THREADS:
+        raise ModelFileError(f"n_jobs is {shown(n_jobs)}")

@@ -13,8 +13,8 @@ from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus, Layout
 from discan.data.frames import holds_text, is_frame, read_frame
-from discan.errors import InputError
-from discan.validation import whole
+from discan.errors import InputError, LimitError
+from discan.validation import LARGEST, LEAST, whole
 
 __all__ = ["check_layout", "read_corpus", "read_seed", "weighted"]
 
@@ -89,6 +89,10 @@ def weighted(corpus: Corpus, sample_weight: Any, normalised: bool) -> Corpus:
     if not weights.any():
         raise InputError("every sample_weight is zero; give at least one document a weight")
     counts = corpus.counts * np.repeat(weights, np.diff(corpus.indptr))
+    if ((counts > 0) & (counts < LEAST)).any() or counts.max(initial=0.0) > LARGEST:
+        raise LimitError(
+            f"sample_weight makes counts that are not from {LEAST:g} to {LARGEST:g}; rescale it"
+        )
     exposures = corpus.exposures
     if not normalised:
         exposures = corpus.known_exposures * weights[:, None]

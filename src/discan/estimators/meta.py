@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from discan.data.corpus import Corpus, Layout
+from discan.data.rules import checked_names
 from discan.estimators.dca import DCA
 from discan.estimators.docstrings import joined, parameters, sections
 from discan.estimators.input import check_layout, read_corpus
@@ -70,8 +71,10 @@ class MetaEstimator(BaseEstimator):
         self.n_iter_ = dca.n_iter_
         self.layout_ = self.layout_of_words()
         self.n_features_in_ = self.layout_.n_words
-        if facts["feature_names"] is not None:
-            self.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+        names = facts["feature_names"]
+        if names is not None:
+            checked_names("feature_names", list(names), self.n_features_in_)
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def layout_of_words(self) -> Layout:
         """Return the columns of X among those of the DCA."""

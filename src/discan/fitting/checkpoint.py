@@ -2,26 +2,34 @@
 """Write a run to a folder while it advances, and continue it after any end with the same bits.
 
 A run folder holds ``corpus.discan``, ``settings.discan`` (the estimator's arguments) and
-``state.discan`` (the run at its last checkpoint). Each file is written all or nothing.
+``state.discan`` (the run at its last checkpoint). Each file is written all or nothing. A state is
+tied to the data and settings of its folder, and checked in every part before it is continued.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.algorithms.base import Params
+from discan.algorithms.base import Params, Start
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Corpus
+from discan.data.corpus import Block, Corpus
+from discan.data.rules import MOST, ONE, Rule, Sizes, faults_of, rule_of, taken
 from discan.data.storage import read_file, write_file
 from discan.data.store import load_corpus, save_corpus
 from discan.engines import Engine
 from discan.errors import InputError, ModelFileError
 from discan.fitting.draws import DrawAverages
+from discan.fitting.memory import check_memory
+from discan.fitting.posterior import checked_loadings
 from discan.fitting.run import Run, Task
 from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates
@@ -29,7 +37,23 @@ from discan.typing import Array
 
 __all__ = ["RunFolder", "restored"]
 
-_PARAMS = ("loadings", "loading_shape", "loading_counts", "totals")
+# Every array of the parameters. Sizes: J words, K components, G groups.
+_PARAMS = {
+    "loadings": Rule(("J", "K"), low=0, high=ONE),
+    "loading_shape": Rule(("J", "K"), low=0, above=True, high=MOST),
+    "loading_counts": Rule(("J", "K"), low=0, high=MOST),
+    "totals": Rule(("G", "K"), low=0, high=MOST),
+}
+# The header; ``notes`` hold the rest of it.
+_HEADER = {
+    "cycle": Rule(types="whole", low=1),
+    "converged": Rule(types="flag"),
+    "n_draws": Rule(types="whole", low=0),
+}
+_NOTES = {
+    "tau": Rule(types="number", low=0, above=True, high=1, optional=True),
+    "over": Rule(types="text", optional=True),
+}
 
 
 @dataclass(frozen=True)
@@ -56,9 +80,9 @@ class RunFolder:
                 f"{self.path}: holds a run already; continue it with discan.resume, or choose "
                 "another folder"
             )
-        save_corpus(corpus, self.path / "corpus.discan")
+        save_corpus(corpus, self.path / "corpus.discan", follow=False)
         header = {**header, "every": self.every}
-        write_file(self.path / "settings.discan", "settings", header, arrays)
+        write_file(self.path / "settings.discan", "settings", header, arrays, follow=False)
 
     def settings(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Read the settings."""
@@ -70,29 +94,43 @@ class RunFolder:
         """Read the data."""
         return load_corpus(self.path / "corpus.discan")
 
+    def identity(self, corpus: Corpus) -> str:
+        """Return a digest of the settings in the folder and of the data, names aside."""
+        header, arrays = self.settings()
+        result = hashlib.sha256(corpus.digest.encode())
+        kept = {name: header.get(name) for name in ("class", "settings")}
+        result.update(json.dumps(kept, sort_keys=True).encode())
+        for name, value in sorted(arrays.items()):
+            result.update(f"{name} {value.dtype.str} {value.shape} ".encode())
+            result.update(np.ascontiguousarray(value).tobytes())
+        return result.hexdigest()
+
     def __call__(self, run: Run, last: bool) -> None:
         """Write the run if it is time to."""
         if last or run.cycle % self.every == 0:
-            write_file(self.path / "state.discan", "state", *_snapshot(run))
+            header, arrays = _snapshot(run)
+            header["run"] = self.identity(run.task.corpus)
+            write_file(self.path / "state.discan", "state", header, arrays, follow=False)
 
 
 def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
     """Return the run of a folder at its last checkpoint; it must have one."""
-    header, arrays = read_file(folder.path / "state.discan", "state")
     schedule = task.plan()
-    try:
-        notes = header["notes"]
-        params = _params(task, schedule, notes, arrays)
-        run = Run(task, schedule, params, _states(schedule, arrays), engine)
-        run.trace = Trace.of(arrays["trace"])
-        run.cycle, run.converged = int(header["cycle"]), bool(header["converged"])
-        run.over = notes.get("over")
-        if header["n_draws"]:
-            run.draws = DrawAverages(schedule, params)
-            run.draws.restore(int(header["n_draws"]), params, arrays)
-        return run
-    except (KeyError, ValueError, TypeError) as error:
-        raise ModelFileError(f"the checkpoint does not fit the run ({error!r})") from None
+    check_memory(task.needed_bytes(schedule, engine.n_workers))
+    blueprint = _Blueprint.of(Run.begin(task, schedule, Start(), engine))
+    path = folder.path / "state.discan"
+    header, arrays = read_file(path, "state")
+    # version 0.1 wrote states without the digest
+    if header.get("run", identity := folder.identity(task.corpus)) != identity:
+        raise ModelFileError(
+            f"{path}: the state of another run, of other data or settings; restore the folder as "
+            "it was, or begin a new run"
+        )
+    with faults_of(path):
+        return _restored(task, schedule, engine, blueprint, header, arrays)
+
+
+# ---- writing ----
 
 
 def _snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -102,15 +140,15 @@ def _snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
     arrays |= {f"model.{name}": value for name, value in params.model.values().items()}
     arrays |= {f"params.{name}": value for name, value in _arrays(params, _PARAMS).items()}
     notes: dict[str, Any] = {"tau": params.power, "over": run.over}
-    for name, value in _kept(params.memory).items():
+    for name in _rules(type(params.memory)):
+        value = getattr(params.memory, name)
         if isinstance(value, np.ndarray):
             arrays[f"note.{name}"] = value
-        else:
-            notes[name] = value
+        elif value is None or not isinstance(value, float) or math.isfinite(value):
+            notes[name] = value  # what is not finite begins with its default again
     for block in run.schedule.blocks:
         state = run.states.get(block)
-        names = [f.name for f in dataclasses.fields(state)]
-        for name, value in _arrays(state, names).items():
+        for name, value in _arrays(state, [f.name for f in dataclasses.fields(state)]).items():
             arrays[f"state.{block.index}.{name}"] = value
     header = {
         "cycle": run.cycle, "converged": run.converged, "notes": notes,
@@ -121,53 +159,204 @@ def _snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
     return header, arrays
 
 
-def _params(
-    task: Task, schedule: Schedule, notes: dict[str, Any], arrays: dict[str, Array]
-) -> Params:
-    """Return the parameters of a snapshot."""
-    params = task.first_params(schedule)
-    names = params.model.hyperparameters
-    model: Any = params.model
-    model = replace(model, **{name: arrays[f"model.{name}"] for name in names})
-    values: dict[str, Any] = {name: arrays.get(f"params.{name}") for name in _PARAMS}
-    prior = replace(params.prior, gamma=arrays["gamma"])
-    memory = _memory(schedule.memory_type, notes, arrays)
-    power = float(notes.get("tau", 1.0))
-    return replace(params.with_model(model), prior=prior, power=power, memory=memory, **values)
-
-
-def _memory(kind: Any, notes: dict[str, Any], arrays: dict[str, Array]) -> Any:
-    """Return the memory of an algorithm; fields that were not saved have their defaults."""
-    if kind is None:
-        return None
-    names = [f.name for f in dataclasses.fields(kind) if not f.metadata.get("transient")]
-    values = {name: notes[name] for name in names if name in notes}
-    values |= {name: arrays[f"note.{name}"] for name in names if f"note.{name}" in arrays}
-    return kind(**values)
-
-
-def _states(schedule: Schedule, arrays: dict[str, Array]) -> MemoryStates:
-    """Return the states of a snapshot."""
-    names = [field.name for field in dataclasses.fields(schedule.state_type)]
-    states = MemoryStates()
-    for block in schedule.blocks:
-        prefix = f"state.{block.index}."
-        values = {name: arrays[prefix + name] for name in names if prefix + name in arrays}
-        if not values:  # a state of one array, as version 0.1 wrote it
-            values = {names[0]: arrays[prefix + "all"]}
-        states.put(block, schedule.state_type(**values))
-    return states
-
-
-def _kept(memory: Any) -> dict[str, Any]:
-    """Return the fields of a memory that outlast a visit."""
-    if memory is None:
-        return {}
-    kept = [field for field in dataclasses.fields(memory) if not field.metadata.get("transient")]
-    return {field.name: getattr(memory, field.name) for field in kept}
-
-
 def _arrays(owner: Any, names: Any) -> dict[str, Array]:
     """Return the attributes that are not None."""
     values = {name: getattr(owner, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _rules(kind: Any) -> dict[str, Rule]:
+    """Return the rules of the fields of a memory that outlast a visit."""
+    if kind is type(None):
+        return {}
+    rules = {
+        field.name: rule_of(field)
+        for field in dataclasses.fields(kind)
+        if not field.metadata.get("transient")
+    }
+    for name, rule in rules.items():
+        assert rule is not None, f"declare {kind.__name__}.{name} with stored(...), or as transient"
+    return rules  # type: ignore[return-value]
+
+
+# ---- reading ----
+
+
+class _Kind(NamedTuple):
+    """Shape and type of an array."""
+
+    shape: tuple[int, ...]
+    types: str
+
+    @classmethod
+    def of(cls, value: Array) -> _Kind:
+        """Return those of an array; floating point may have either precision."""
+        return cls(value.shape, "f" if value.dtype.kind == "f" else value.dtype.str[1:])
+
+
+class _Blueprint(NamedTuple):
+    """What the arrays of a run are, as those of the same run before its first cycle tell.
+
+    params : kinds by name; states : kinds by block and name; memory : that of the algorithm.
+    """
+
+    params: dict[str, _Kind]
+    states: dict[int, dict[str, _Kind]]
+    memory: Any
+
+    @classmethod
+    def of(cls, run: Run) -> _Blueprint:
+        """Keep the kinds alone, so that the arrays can go."""
+
+        def kinds(owner: Any, names: Any) -> dict[str, _Kind]:
+            return {name: _Kind.of(value) for name, value in _arrays(owner, names).items()}
+
+        states = {}
+        for block in run.schedule.blocks:
+            state = run.states.get(block)
+            states[block.index] = kinds(state, [f.name for f in dataclasses.fields(state)])
+        return cls(kinds(run.params, _PARAMS), states, run.params.memory)
+
+
+def _restored(
+    task: Task,
+    schedule: Schedule,
+    engine: Engine,
+    blueprint: _Blueprint,
+    header: Mapping[str, Any],
+    arrays: dict[str, Array],
+) -> Run:
+    """Return the run of a state; anything that is wrong with it raises an exception."""
+    values = taken(_HEADER, header, {})
+    notes = header["notes"] if isinstance(header["notes"], dict) else {}
+    corpus = schedule.corpus
+    sizes = {
+        "I": corpus.n_documents, "J": corpus.n_words, "G": corpus.n_groups,
+        "K": len(task.model.alpha), "cycles": values["cycle"],
+    }  # fmt: skip
+    params = _params(task, schedule, blueprint, notes, arrays, sizes)
+    states = _states(schedule, blueprint, params, arrays, sizes)
+    run = Run(task, schedule, params, states, engine)
+    run.trace = _trace(arrays, sizes)
+    run.cycle, run.converged = values["cycle"], values["converged"]
+    run.over = taken(_NOTES, notes, {}).get("over")
+    if task.algorithm.whole_counts:
+        _check_counts(run)
+    n_draws = values["n_draws"]
+    if n_draws > (run.cycle if schedule.thin else 0):
+        raise ModelFileError(f"{n_draws} draws of {run.cycle} cycles")
+    if n_draws:
+        run.draws = DrawAverages(schedule, params)
+        run.draws.restore(n_draws, params, arrays)
+    return run
+
+
+def _trace(arrays: Mapping[str, Array], sizes: Sizes) -> Trace:
+    rule = Rule(("cycles", len(Trace.columns)), "f8", finite=False)
+    table = taken({"trace": rule}, arrays, sizes)["trace"]
+    if (table[:, 0] != np.arange(1, len(table) + 1)).any():
+        raise ModelFileError("the cycles of the trace are not 1, 2, 3, ...")
+    return Trace.of(table)
+
+
+def _params(
+    task: Task,
+    schedule: Schedule,
+    blueprint: _Blueprint,
+    notes: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    sizes: Sizes,
+) -> Params:
+    """Return the parameters of a state, with hyperparameters that a user could have given."""
+    params, flat = task.first_params(schedule), not task.algorithm.uses_prior
+    names = params.model.hyperparameters
+    hyper = taken({name: Rule(("K",), "f8") for name in names}, arrays, sizes, "model.")
+    model = params.model.with_values(hyper, sizes["K"], flat)
+    gamma = taken({"gamma": Rule(("J",), "f8", low=0)}, arrays, sizes)["gamma"]
+    prior = params.prior.with_gamma(gamma, flat)
+    rules = {
+        name: replace(_PARAMS[name], types=kind.types) for name, kind in blueprint.params.items()
+    }
+    values = taken(rules, arrays, sizes, "params.")
+    if "loadings" in values:
+        checked_loadings("params.loadings", values["loadings"], prior.layout, exactly=False)
+    power = float(taken(_NOTES, notes, {}).get("tau", 1.0))
+    memory = _memory(blueprint.memory, notes, arrays, sizes)
+    values |= dict.fromkeys(set(_PARAMS) - set(values))
+    return replace(params.with_model(model), prior=prior, power=power, memory=memory, **values)
+
+
+def _memory(first: Any, notes: Mapping[str, Any], arrays: Mapping[str, Array], sizes: Sizes) -> Any:
+    """Return the memory of an algorithm; fields that were not saved have their defaults."""
+    if first is None:
+        return None
+    rules = _rules(type(first))
+    found = {name: arrays.get(f"note.{name}", notes.get(name)) for name in rules}
+    memory = type(first)(**taken(rules, found, sizes))
+    for name, rule in rules.items():
+        if rule.fixed and getattr(memory, name) != getattr(first, name):
+            raise ModelFileError(f"{name} is not that of this run")
+    problem = getattr(memory, "problem", None)
+    if problem:
+        raise ModelFileError(problem)
+    return memory
+
+
+def _states(
+    schedule: Schedule,
+    blueprint: _Blueprint,
+    params: Params,
+    arrays: Mapping[str, Array],
+    sizes: Sizes,
+) -> MemoryStates:
+    """Return the states of all blocks."""
+    kind = schedule.state_type
+    declared = {field.name: rule_of(field) or Rule() for field in dataclasses.fields(kind)}
+    states = MemoryStates()
+    for block in schedule.blocks:
+        prefix = f"state.{block.index}."
+        expected = blueprint.states[block.index]
+        rules = {
+            name: replace(declared[name], shape=shape, types=types, optional=False)
+            for name, (shape, types) in expected.items()
+        }
+        if f"{prefix}all" in arrays:  # a state of one array, as version 0.1 wrote it
+            first = next(iter(expected))
+            arrays = {**arrays, prefix + first: arrays[f"{prefix}all"]}
+        state = kind(**taken(rules, arrays, sizes, prefix))
+        problem = state.problem(params) if hasattr(state, "problem") else None
+        if problem:
+            raise ModelFileError(f"{prefix[:-1]}: {problem}")
+        states.put(block, state)
+    return states
+
+
+def _check_counts(run: Run) -> None:
+    """Refuse counts of a chain that are not those of its tokens."""
+    params, corpus = run.params, run.training
+    counts = np.asarray(params.loading_counts)
+    by_component = np.zeros(params.n_components, dtype=np.int64)
+    recount = np.zeros_like(counts)
+    counted = True
+    for block in run.schedule.blocks:
+        state = run.states.get(block)
+        counted &= hasattr(state, "add_tokens")
+        if counted:
+            state.add_tokens(block, recount)
+        by_component += _block_counts(state, block, corpus, params.n_components).sum(axis=0)
+    whole = counts.astype(np.int64) if counts.dtype == np.uint64 else counts
+    same = (
+        np.array_equal(whole.sum(axis=1, dtype=np.int64), corpus.word_totals.astype(np.int64))
+        and np.array_equal(whole.sum(axis=0, dtype=np.int64), by_component)
+        and np.array_equal(params.prior.layout.group_sums(whole), np.asarray(params.totals))
+        and (not counted or np.array_equal(counts, recount))
+    )
+    if not same:
+        raise ModelFileError("the counts are not those of the tokens")
+
+
+def _block_counts(state: Any, block: Block, corpus: Corpus, n_components: int) -> Array:
+    counts = np.asarray(state.counts(block, n_components))
+    if not np.array_equal(counts.sum(axis=1), corpus.lengths[block.start : block.stop]):
+        raise ModelFileError(f"the counts of block {block.index} are not those of its documents")
+    return counts

@@ -8,7 +8,7 @@ sums when they are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,11 +16,16 @@ import numpy as np
 
 from discan.algorithms.base import Params
 from discan.data.corpus import Block
+from discan.data.rules import Rule, check_rows, taken
+from discan.errors import ModelFileError
 from discan.kernels.running_means import add_counts, union_sizes
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
 __all__ = ["CountSums", "SampledDocuments"]
+
+
+_SAVED = ("indptr", "components", "sums", "moments")
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,34 @@ class CountSums:
         place = np.empty(len(order), dtype=self.components.dtype)
         place[order] = np.arange(len(order))
         return replace(self, components=place[self.components])
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Return everything that is needed to continue, by name."""
+        return {f"{prefix}.{name}": getattr(self, name) for name in _SAVED}
+
+    def restored(
+        self, prefix: str, arrays: Mapping[str, Array], totals: Array, n_components: int
+    ) -> CountSums:
+        """Return sums that were saved; those of a document's counts must be ``totals`` (n,)."""
+        indptr, components = arrays[f"{prefix}.indptr"], arrays[f"{prefix}.components"]
+        check_rows(prefix, indptr, components, self.stop - self.start, n_components)
+        sizes = {"n": len(components)}
+        rules = {
+            "components": Rule(("n",), self.components.dtype.str[1:]),
+            "sums": Rule((len(self.sums), "n"), arrays[f"{prefix}.sums"].dtype.str[1:], low=0),
+            "moments": Rule((len(self.moments), "n"), "f8"),
+        }
+        values = taken(rules, arrays, sizes, f"{prefix}.")
+        if values["sums"].dtype not in (np.uint32, np.float64):
+            raise ModelFileError(f"{prefix}.sums has type {values['sums'].dtype}")
+        found = self._row_sums(indptr, values["sums"][0])
+        if not np.allclose(found, totals, rtol=1e-9, atol=0.0):
+            raise ModelFileError(f"{prefix}.sums are not those of the documents")
+        return replace(self, indptr=indptr, **values)
+
+    def _row_sums(self, indptr: Array, entries: Array) -> Array:
+        rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        return np.bincount(rows, weights=entries, minlength=len(indptr) - 1)
 
     def dense(self, entries: Array, n_components: int) -> Array:
         """Put values of the entries into a (n, K) table."""

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from discan.algorithms.base import Params
+from discan.algorithms.footprint import SINGLE_FROM
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
+from discan.data.rules import MOST, ONE, Rule, Sizes, taken
 from discan.fitting.document_draws import CountSums, SampledDocuments
 from discan.fitting.loading_draws import DenseMeans, SparseMeans
 from discan.fitting.posterior import Draws, Loadings
@@ -20,8 +22,7 @@ from discan.typing import Array
 __all__ = ["DrawAverages"]
 
 # From this many loadings on, their variances are kept in single precision, and so are their means.
-SINGLE_FROM = 2**17
-SINGLE_MEANS_FROM = 2**17
+SINGLE_MEANS_FROM = SINGLE_FROM
 
 
 class DrawAverages:
@@ -104,8 +105,7 @@ class DrawAverages:
                 [model.values()[name] for model in self._models]
             )
         for index, part in self._parts.items():
-            for name in _SPARSE:
-                result[f"averages.{index}.{name}"] = getattr(part, name)
+            result |= part.arrays(f"averages.{index}")
         if self.kept is not None:
             result["draws.component_counts"] = np.array(self.kept.component_counts)
             result["draws.loadings"] = np.array(self.kept.loadings)
@@ -114,32 +114,31 @@ class DrawAverages:
                 result[f"draws.{name}"] = np.array(values)
         return result
 
-    def restore(self, n_draws: int, params: Params, arrays: dict[str, Array]) -> None:
-        """Continue with sums and draws that were saved."""
+    def restore(self, n_draws: int, params: Params, arrays: Mapping[str, Array]) -> None:
+        """Continue with sums and draws that were saved, each checked."""
         self.n_draws = n_draws
-        self._means.restore(arrays)
-        prefix = "averages.hyper."
-        self._hyper = {
-            name.removeprefix(prefix): value
-            for name, value in arrays.items()
-            if name.startswith(prefix)
-        }
-        names = params.model.hyperparameters
-        rows = zip(*(arrays[f"averages.models.{name}"] for name in names), strict=True)
+        model, names = params.model, params.model.hyperparameters
+        sizes = {
+            "I": self._corpus.n_documents, "J": self._corpus.n_words, "K": params.n_components,
+            "draws": n_draws, "models": n_draws if params.learns_scores else 1,
+        }  # fmt: skip
+        self._means.restore(arrays, params)
+        of_size = dict.fromkeys(names, "K") | {"gamma": "J"}
+        rules = {name: Rule((size,), "f8", low=0) for name, size in of_size.items()}
+        self._hyper = taken(rules, arrays, sizes, "averages.hyper.")
+        self.inference_params(params)  # refuses means that no hyperparameters have
+        rules = {name: Rule(("models", "K"), "f8", low=0) for name in names}
+        columns = taken(rules, arrays, sizes, "averages.models.")
         self._models = [
-            replace(params.model, **dict(zip(names, row, strict=True)))  # type: ignore[type-var]
-            for row in rows
+            model.with_values({name: columns[name][n] for name in names}, sizes["K"], flat=False)
+            for n in range(sizes["models"])
         ]
         for index, part in self._parts.items():
-            values: Any = {name: arrays[f"averages.{index}.{name}"] for name in _SPARSE}
-            self._parts[index] = replace(part, **values)
-        if "draws.loadings" in arrays:
-            columns = {name: arrays[f"draws.{name}"] for name in self._hyper}
-            self.kept = Draws(
-                list(arrays["draws.component_counts"]),
-                list(arrays["draws.loadings"]),
-                [{name: column[n] for name, column in columns.items()} for n in range(n_draws)],
-            )
+            lengths = self._corpus.lengths[part.start : part.stop]
+            prefix = f"averages.{index}"
+            self._parts[index] = part.restored(prefix, arrays, n_draws * lengths, sizes["K"])
+        if self.kept is not None:
+            self.kept = _kept(arrays, of_size, sizes)
 
     # ---- results ----
 
@@ -163,13 +162,25 @@ class DrawAverages:
         gamma = hyper.pop("gamma")
         return replace(
             params,
-            model=replace(params.model, **hyper),  # type: ignore[type-var]
-            prior=replace(params.prior, gamma=gamma),
+            model=params.model.with_values(hyper, params.n_components, flat=False),
+            prior=params.prior.with_gamma(gamma, flat=False),
             loadings=None,
         )
 
 
-_SPARSE = ("indptr", "components", "sums", "moments")
+def _kept(arrays: Mapping[str, Array], of_size: Mapping[str, str], sizes: Sizes) -> Draws:
+    """Return the draws that were kept."""
+    rules = {
+        "component_counts": Rule(("draws", "I", "K"), "f8", low=0, high=MOST),
+        "loadings": Rule(("draws", "J", "K"), low=0, high=ONE),
+    }
+    rules |= {name: Rule(("draws", size), "f8", low=0) for name, size in of_size.items()}
+    values = taken(rules, arrays, sizes, "draws.")
+    counts, loadings = values.pop("component_counts"), values.pop("loadings")
+    hyperparameters = [
+        {name: column[n] for name, column in values.items()} for n in range(sizes["draws"])
+    ]
+    return Draws(list(counts), list(loadings), hyperparameters)
 
 
 def _fit_single(corpus: Corpus, params: Params) -> bool:

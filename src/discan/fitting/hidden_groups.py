@@ -165,7 +165,7 @@ def checked_totals(model: Model, totals: Any, layout: Layout) -> Array:
     if not model.normalised:
         raise InputError(f"the {model.name} model expects amounts of its own; leave out totals")
     wanted = "a finite number, at least 0"
-    given = vector("totals", totals, layout.n_groups, "groups", wanted, np.inf, open_low=False)
+    given = vector("totals", totals, layout.n_groups, "groups", wanted, 0.0, np.inf)
     return np.broadcast_to(given, (layout.n_groups,))
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,8 @@ def deferred(signals: Sequence[signal.Signals]) -> Iterator[Callable[[], bool]]:
     """Let the first signal wait; yield a function that tells whether one has come.
 
     A second signal stops at once. SIGINT (Ctrl-C) asks to stop and keep the results so far; any
-    other signal is sent again at the end, to its former handler.
+    other signal is sent again at the end, to its former handler. A handler that was not installed
+    from Python, but by a program around it such as R, is left in place: it could not be put back.
     """
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -30,11 +30,12 @@ def deferred(signals: Sequence[signal.Signals]) -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         received.append(signum)
 
-    before = {number: signal.signal(number, note) for number in signals}
+    ours = [number for number in signals if signal.getsignal(number) is not None]
+    before = {number: signal.signal(number, note) for number in ours}
     try:
         yield lambda: bool(received)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
         if received and received[0] != signal.SIGINT:
-            os.kill(os.getpid(), received[0])
+            signal.raise_signal(received[0])

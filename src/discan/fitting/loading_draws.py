@@ -3,22 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from discan.algorithms.base import Params
+from discan.algorithms.footprint import FILLED
 from discan.data.corpus import Layout
+from discan.data.rules import MOST, ONE, Rule, check_rows, taken
 from discan.engines import pieces
-from discan.fitting.posterior import KnownLoadings, Loadings
+from discan.fitting.posterior import KnownLoadings, Loadings, checked_loadings
 from discan.kernels.running_means import average_loadings, average_used, union_sizes
 from discan.typing import Array
 
 __all__ = ["DenseMeans", "SparseMeans"]
 
-# Only words and components that ever met are kept if a draw fills at most this much of the table.
-FILLED = 1 / 3
 # The sums per group must be small beside those of the words.
 WORDS_PER_GROUP = 32
 PIECES = 64
@@ -54,10 +55,19 @@ class DenseMeans:
         """Return everything that is needed to continue, by name."""
         return {"averages.loadings": self._mean, "averages.variance": self._variance}
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def restore(self, arrays: Mapping[str, Array], params: Params) -> None:
         """Continue with arrays that were saved."""
-        self._mean[...] = arrays["averages.loadings"]
-        self._variance[...] = arrays["averages.variance"]
+        mean, variance = self._mean, self._variance
+        rules = {
+            "loadings": Rule(mean.shape, mean.dtype.str[1:], low=0, high=ONE),
+            "variance": Rule(variance.shape, variance.dtype.str[1:], low=0, high=ONE),
+        }
+        values = taken(rules, arrays, {}, "averages.")
+        checked_loadings("averages.loadings", values["loadings"], params.prior.layout)
+        self._mean[...], self._variance[...] = values["loadings"], values["variance"]
+
+
+_SAVED = ("indptr", "components", "moments")
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,17 @@ class UsedMeans:
         place = np.empty(len(order), dtype=self.components.dtype)
         place[order] = np.arange(len(order))
         return replace(self, components=place[self.components])
+
+    def restored(self, prefix: str, arrays: Mapping[str, Array], n_components: int) -> UsedMeans:
+        """Return means that were saved."""
+        indptr, components = arrays[f"{prefix}.indptr"], arrays[f"{prefix}.components"]
+        check_rows(prefix, indptr, components, self.stop - self.start, n_components)
+        rules = {
+            "components": Rule(("n",), self.components.dtype.str[1:]),
+            "moments": Rule((2, "n"), "f4", low=0, high=ONE),
+        }
+        values = taken(rules, arrays, {"n": len(components)}, f"{prefix}.")
+        return replace(self, indptr=indptr, **values)
 
 
 class SparseMeans:
@@ -165,15 +186,16 @@ class SparseMeans:
         """Return everything that is needed to continue, by name."""
         result = {"averages.unused": self._unused}
         for n, part in enumerate(self._parts):
-            result |= {f"averages.words.{n}.{name}": getattr(part, name) for name in _SPARSE}
+            result |= {f"averages.words.{n}.{name}": getattr(part, name) for name in _SAVED}
         return result
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def restore(self, arrays: Mapping[str, Array], params: Params) -> None:
         """Continue with arrays that were saved."""
-        self._unused = arrays["averages.unused"]
+        rule = Rule(self._unused.shape, "f8", low=0, high=MOST)
+        self._unused = taken({"unused": rule}, arrays, {}, "averages.")["unused"]
         for n, part in enumerate(self._parts):
-            values: Any = {name: arrays[f"averages.words.{n}.{name}"] for name in _SPARSE}
-            self._parts[n] = replace(part, **values)
+            self._parts[n] = part.restored(f"averages.words.{n}", arrays, params.n_components)
+        checked_loadings("averages.words", self.result.mean, params.prior.layout)
 
 
 @dataclass(frozen=True)
@@ -225,6 +247,3 @@ class SampledLoadings:
             words = np.repeat(np.arange(len(table)), np.diff(part.indptr))
             table[words, part.components] = part.moments[row]
         return result
-
-
-_SPARSE = ("indptr", "components", "moments")

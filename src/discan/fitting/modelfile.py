@@ -2,14 +2,14 @@
 """Save a fit and load it again, with the same bits in every answer.
 
 A model file holds a ``Fit`` and what its owner, an estimator, adds: its class and its settings.
+Nothing in it is trusted: every array and every part of the header is checked when it is read.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ import numpy as np
 from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
 from discan.data.corpus import Layout
+from discan.data.intake import read_groups
 from discan.data.metadata import decode_about, encode_about
+from discan.data.rules import ONE, Rule, checked, checked_names, faults_of, taken
 from discan.data.storage import HEAD, read_file, write_file
-from discan.errors import ModelFileError
+from discan.errors import InputError, ModelFileError, shown
 from discan.fitting.naming import Given
-from discan.fitting.posterior import KnownDocuments, SavedLoadings
+from discan.fitting.posterior import ROUNDING, KnownDocuments, SavedLoadings, checked_loadings
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
 from discan.models import MODELS, LoadingsPrior, Model
@@ -30,14 +32,48 @@ from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
 
 __all__ = [
-    "decode_settings", "encode", "encode_settings", "faults_of", "load_fit", "model_path",
-    "read_fit", "rename", "write_fit",
+    "decode_settings", "encode", "encode_settings", "load_fit", "model_path", "read_fit", "rename",
+    "write_fit",
 ]  # fmt: skip
 
-# Settings that belong to a process, not to a model.
+# Settings that belong to a process, not to a model: a file neither keeps nor sets them.
 _LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every")
 # Tables of the training documents.
 _TABLES = ("component_counts", "component_counts_sd", "scores", "scores_sd", "absent")
+
+# Every array of a model file. Sizes: I documents, J words, K components, G groups.
+_ARRAYS = {
+    "gamma": Rule(("J",), "f8", low=0),
+    "loadings": Rule(("J", "K"), low=0, high=ONE),
+    "inference_loadings": Rule(("J", "K"), low=0, high=ONE),
+    "group_totals": Rule(("G",), "f8", low=0, optional=True),
+    "trace": Rule((None, len(Trace.columns)), "f8", optional=True, finite=False),
+    "components_sd_": Rule(("K", "J"), "f8", low=0, optional=True),
+    "component_counts_": Rule(("I", "K"), "f8", low=0, optional=True),
+    "component_counts_sd_": Rule(("I", "K"), "f8", low=0, optional=True),
+    "scores_": Rule(("I", "K"), "f8", low=0, optional=True),
+    "scores_sd_": Rule(("I", "K"), "f8", low=0, optional=True),
+    "absent_": Rule(("I", "K"), "f8", low=0, high=ONE, optional=True),
+}
+# Every part of the header that is no name, list of names, or setting.
+_HEADER = {
+    "symmetric": Rule(types="flag"),
+    "tau": Rule(types="number", low=0, above=True, high=1),
+    "model": Rule(types="text"),
+}
+# What was decided before a fit; the seed is checked apart.
+_SETTINGS = {
+    "tokens": Rule(types="number", low=0, optional=True),
+    "burn_in": Rule(types="whole", low=0, optional=True),
+    "thin": Rule(types="whole", low=1, optional=True),
+    "draws": Rule(types="whole", low=0, optional=True),
+}
+# What a fit records about itself, and the attribute of ``Fit``.
+_ATTRIBUTES = {
+    "n_iter_": ("n_cycles", Rule(types="whole", low=0, optional=True)),
+    "converged_": ("converged", Rule(types="flag", optional=True)),
+    "stop_reason_": ("reason", Rule(types="text", optional=True)),
+}
 
 
 def write_fit(
@@ -72,9 +108,7 @@ def write_fit(
         "component_names": fit.given_names,
         **encode_about(fit, arrays),
         "attributes": {
-            "n_iter_": fit.n_cycles,
-            "converged_": fit.converged,
-            "stop_reason_": fit.reason,
+            **{name: getattr(fit, attribute) for name, (attribute, _) in _ATTRIBUTES.items()},
             "settings_": fit.settings,
         },
     }
@@ -91,65 +125,53 @@ def load_fit(path: str | os.PathLike[str]) -> tuple[Fit, str]:
         return fit, str(header["class"])
 
 
-@contextlib.contextmanager
-def faults_of(file: Path) -> Iterator[None]:
-    """Say that a file is damaged, whatever error its content leads to."""
-    try:
-        yield
-    except ModelFileError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ModelFileError(f"{file}: the header does not fit the arrays ({error!r})") from None
-
-
 def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[str, Array]]:
     """Read a fit, and the header and arrays of the file for its owner.
 
-    A KeyError, TypeError, ValueError, AttributeError or IndexError says that they do not match.
+    Any exception says that the file is not sound; see ``data.rules.faults_of``.
     """
     header, arrays = read_file(model_path(path), "model")
-    groups = arrays["group_of_word"]
-    layout = Layout(
-        n_words=len(groups), group_of_word=groups, n_groups=int(groups.max()) + 1,
-        word_names=_names(header["word_names"]), group_names=_names(header["group_names"]),
-    )  # fmt: skip
-    model = type(MODELS.find(header["model"]))(
-        **{name[6:]: value for name, value in arrays.items() if name.startswith("model.")}
+    values = taken(_HEADER, header, {})
+    layout = _layout(header, arrays)
+    model = MODELS.find(values["model"])
+    given = _model_values(model, arrays)
+    sizes = {"J": layout.n_words, "G": layout.n_groups, "K": len(given["alpha"])}
+    sizes["I"] = len(arrays["scores_"]) if "scores_" in arrays else 0
+    tables = taken(_ARRAYS, arrays, sizes)
+    algorithm = _algorithm(header, arrays, model)
+    flat = not algorithm.uses_prior
+    model = model.with_values(given, sizes["K"], flat)
+    refusal = algorithm.refusal(model, frozenset())
+    if refusal is not None:
+        raise refusal
+    prior = LoadingsPrior(np.ones(layout.n_words), layout, values["symmetric"])
+    prior = prior.with_gamma(tables["gamma"], flat)
+    loadings = checked_loadings("loadings", tables["loadings"], layout)
+    inference = checked_loadings(
+        "inference_loadings", tables["inference_loadings"], layout, exactly=False
     )
-    # files that 0.1 wrote before it kept the algorithm have that of the settings
-    chosen = _decode(header.get("algorithm", header["settings"]["algorithm"]), arrays)
-    algorithm: Any = choose(chosen, model)
-    if isinstance(chosen, str):
-        algorithm = dataclasses.replace(algorithm, **algorithm.formerly)
     params = Params.of(
         model,
-        LoadingsPrior(arrays["gamma"], layout, bool(header["symmetric"])),
+        prior,
         np.array([float(layout.n_groups)]),
         # a chain's inference reads the means over draws, in double precision
-        loadings=None if algorithm.whole_counts else arrays["inference_loadings"],
-        power=float(header["tau"]),
+        loadings=None if algorithm.whole_counts else inference,
+        power=float(values["tau"]),
     )
-    if arrays["loadings"].shape != (layout.n_words, params.n_components):
-        raise ValueError("the loadings have the wrong shape")
-    sd = arrays.get("components_sd_")
-    known = header["attributes"]
-    if unknown := set(known) - {"n_iter_", "converged_", "stop_reason_", "settings_"}:
-        raise ValueError(f"unknown attribute {min(unknown)!r}")
+    sd = tables.get("components_sd_")
+    documents = _documents(tables, model)
     fit = Fit(
         algorithm=algorithm,
         params=params,
         layout=layout,
-        loadings=SavedLoadings(arrays["loadings"], None if sd is None else sd.T),
-        documents=_documents(arrays),
-        document_names=_names(header["document_names"]),
-        given_names=_given_names(header.get("component_names"), params.n_components),
-        **decode_about(header, arrays),
-        group_totals=arrays.get("group_totals", np.ones(layout.n_groups)),
-        trace=Trace.of(arrays.get("trace", np.empty((0, 0)))),
-        settings=known.get("settings_", {}),
-        reason=known.get("stop_reason_", ""),
-        converged=known.get("converged_", False),
-        n_cycles=known.get("n_iter_", 0),
+        loadings=SavedLoadings(loadings, None if sd is None else sd.T),
+        documents=documents,
+        document_names=checked_names("document_names", header["document_names"], sizes["I"]),
+        given_names=_given_names(header.get("component_names"), sizes["K"]),
+        **decode_about(header, arrays, sizes["I"]),
+        group_totals=tables.get("group_totals", np.ones(layout.n_groups)),
+        trace=Trace.of(tables.get("trace", np.empty((0, 0)))),
+        **_record(header["attributes"], model),
     )
     return fit, header, arrays
 
@@ -164,11 +186,88 @@ def rename(
     write_file(model_path(output or path), "model", kept, arrays)
 
 
+def _layout(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layout:
+    """Return the columns of the table; the groups are read as those of a user are."""
+    given = checked("group_of_word", arrays.get("group_of_word"), {}, None, types="i4", low=0)
+    if len(given) == 0:
+        raise ModelFileError("there are no words")
+    groups, n_groups, _ = read_groups(given, len(given))
+    return Layout(
+        n_words=len(groups),
+        group_of_word=groups,
+        n_groups=n_groups,
+        word_names=checked_names("word_names", header["word_names"], len(groups)),
+        group_names=checked_names("group_names", header["group_names"], n_groups),
+    )
+
+
+def _model_values(model: Model, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the hyperparameters, all of one length, which is the number of components."""
+    alpha = checked("model.alpha", arrays.get("model.alpha"), {}, None, types="f8", low=0)
+    if len(alpha) == 0:
+        raise ModelFileError("there are no components")
+    rules = {name: Rule(("K",), "f8", low=0) for name in model.hyperparameters}
+    return taken(rules, arrays, {"K": len(alpha)}, "model.")
+
+
+def _algorithm(header: Mapping[str, Any], arrays: Mapping[str, Array], model: Model) -> Algorithm:
+    # files that 0.1 wrote before it kept the algorithm have that of the settings
+    kept = header if "algorithm" in header else header["settings"]
+    chosen = _decode(kept["algorithm"], arrays)
+    if not isinstance(chosen, (str, Algorithm)):
+        raise ModelFileError(f"algorithm is {shown(chosen)}")
+    algorithm: Any = choose(chosen, model)
+    if isinstance(chosen, str):
+        algorithm = dataclasses.replace(algorithm, **algorithm.formerly)
+    found: Algorithm = algorithm
+    return found
+
+
+def _documents(tables: Mapping[str, Array], model: Model) -> KnownDocuments | None:
+    """Return the tables of the training documents."""
+    if "scores_" not in tables:
+        return None
+    if "component_counts_" not in tables:
+        raise ModelFileError("component_counts_ is missing")
+    if model.normalised and (np.abs(tables["scores_"].sum(axis=1) - 1.0) > ROUNDING).any():
+        raise ModelFileError("the scores of a document do not sum to 1")
+    known: dict[str, Any] = {name: tables.get(f"{name}_") for name in _TABLES}
+    return KnownDocuments(**known)
+
+
+def _record(attributes: Any, model: Model) -> dict[str, Any]:
+    """Return what a fit records about itself, as arguments of ``Fit``."""
+    if not isinstance(attributes, dict):
+        raise ModelFileError("attributes are no list of names and values")
+    if unknown := set(attributes) - {*_ATTRIBUTES, "settings_"}:
+        raise ModelFileError(f"unknown attribute {shown(min(unknown))}")
+    values = taken({name: rule for name, (_, rule) in _ATTRIBUTES.items()}, attributes, {})
+    settings = attributes.get("settings_")
+    if not isinstance(settings, dict):
+        raise ModelFileError("settings_ are no list of names and values")
+    taken(_SETTINGS, settings, {})
+    for name in settings.keys() - _SETTINGS.keys() - {"seed"}:
+        if isinstance(settings[name], (list, dict)):
+            checked_names(name, settings[name])
+    if not {*model.hyperparameters, "gamma"}.issuperset(settings.get("learnt") or ()):
+        raise ModelFileError(f"learnt is {shown(settings['learnt'])}")
+    seed = settings.get("seed")
+    if type(seed) is not int or not 0 <= seed < 2**64:
+        raise ModelFileError(f"the seed is {shown(seed)}")
+    return {_ATTRIBUTES[name][0]: value for name, value in values.items()} | {"settings": settings}
+
+
 def model_path(path: str | os.PathLike[str]) -> Path:
     """A folder, or a name that ends in a slash, stands for the file ``model.discan`` inside."""
-    text = os.fspath(path)
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        problem = "{} is no name of a file; give text or a path"
+        raise InputError(problem, argument="path", value=path) from None
+    if not text:
+        raise InputError("the name of the model file is empty")
     file = Path(text)
-    if text.endswith(("/", os.sep)) or file.is_dir():
+    if text.endswith(("/", os.sep)) or os.path.isdir(text):
         return file / "model.discan"
     return file
 
@@ -188,7 +287,12 @@ def encode_settings(
 
 
 def decode_settings(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return constructor arguments from JSON."""
+    """Return constructor arguments from JSON; only those that belong to a model."""
+    if not isinstance(settings, dict):
+        raise ModelFileError("the settings are no list of names and values")
+    for name in settings:
+        if name in _LEFT_OUT:
+            raise ModelFileError(f"a file may not set {name!r}")
     return {name: _decode(value, arrays) for name, value in settings.items()}
 
 
@@ -215,12 +319,16 @@ def encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
 
 
 def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
-    if not isinstance(value, dict):
+    """Return a value from JSON."""
+    if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    if "array" in value:
+    kind = next(iter(value), None) if isinstance(value, dict) else None
+    if kind == "array":
         return arrays[value["array"]]
-    if "list" in value:
-        return tuple(value["list"])
+    if kind == "list":
+        return checked_names("a setting", value["list"])
+    if not isinstance(value, dict) or set(value) != {"object", "fields"}:
+        raise ModelFileError(f"a setting is {shown(value)}")
     fields = {name: _decode(item, arrays) for name, item in value["fields"].items()}
     if value["object"] == "Hyperprior":
         pairs: dict[str, Any] = {name: tuple(map(float, x)) for name, x in fields.items()}
@@ -229,24 +337,14 @@ def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
         for cls in registry:
             if cls.name == value["object"]:
                 return cls(**{**getattr(cls, "formerly", {}), **fields})
-    raise ValueError(f"unknown object {value['object']!r}")
-
-
-def _documents(arrays: Mapping[str, Array]) -> KnownDocuments | None:
-    if "scores_" not in arrays:
-        return None
-    tables: dict[str, Any] = {name: arrays.get(f"{name}_") for name in _TABLES}
-    return KnownDocuments(**tables)
-
-
-def _names(names: Any) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
+    raise ModelFileError(f"unknown object {shown(value['object'])}")
 
 
 def _given_names(names: Any, n_components: int) -> Given:
     """Return the names of the components, None for those that have a number only."""
-    if not names:
+    if names is None or names == []:
         return ()
-    if len(names) != n_components or not all(n is None or isinstance(n, str) for n in names):
-        raise ValueError("the names of the components are not one text for each")
+    texts = isinstance(names, list) and all(n is None or isinstance(n, str) for n in names)
+    if not texts or len(names) != n_components:
+        raise ModelFileError("the names of the components are not one text for each")
     return tuple(names)

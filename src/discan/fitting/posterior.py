@@ -8,14 +8,18 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from discan.data.corpus import Layout
+from discan.errors import ModelFileError
 from discan.typing import Array
 
 __all__ = [
-    "Documents", "Draws", "KnownDocuments", "KnownLoadings", "Loadings", "SavedLoadings",
-    "reorder", "size_order",
+    "ROUNDING", "Documents", "Draws", "KnownDocuments", "KnownLoadings", "Loadings",
+    "SavedLoadings", "checked_loadings", "reorder", "size_order",
 ]  # fmt: skip
 
 ROWS_AT_ONCE = 2**12
+ROUNDING = 1e-3
+"""How far from 1 sums of many loadings in single precision may be."""
 
 
 def size_order(totals: Array) -> Array:
@@ -200,3 +204,12 @@ class SavedLoadings:
 def _is_one_number(table: Array) -> bool:
     """Whether a table is one number that was broadcast, and takes no memory."""
     return table.strides == (0, 0)
+
+
+def checked_loadings(name: str, value: Array, layout: Layout, *, exactly: bool = True) -> Array:
+    """Return loadings (J, K) from a file; columns must sum to 1 in each group, or to at most 1."""
+    sums = layout.group_sums(value)
+    least = 1.0 - ROUNDING if exactly else 0.0
+    if not (sums.min() >= least and sums.max() <= 1.0 + ROUNDING):
+        raise ModelFileError(f"{name} do not sum to 1 in each group and component")
+    return value

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -15,10 +14,11 @@ import numpy as np
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats, without_priors
+from discan.algorithms.footprint import used_pairs
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
-from discan.errors import InputError, LimitError
+from discan.errors import InputError
 from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
 from discan.fitting.hidden_groups import usual_totals
@@ -73,20 +73,39 @@ class Task:
         if not self.learn <= known:
             raise InputError(
                 f"{{}}: the {model.name} model has {', '.join(sorted(known))}",
-                argument="learn", value=sorted(self.learn - known),
+                argument="learn", value=sorted(map(str, self.learn - known)),
             )  # fmt: skip
         refusal = algorithm.refusal(model, self.learn, self.corpus)
         if refusal is not None:
             raise refusal
 
     def plan(self) -> Schedule:
-        """Return the schedule; refuse what does not fit into memory."""
+        """Return the schedule."""
         n_components = len(self.model.alpha)
         schedule = self.algorithm.plan(self.corpus, n_components, np.uint64(self.seed))
         if self.hyperprior is not None and not schedule.thin:
             raise InputError("hyperprior applies only to the samplers; leave it out")
-        _check_memory(schedule.bytes)
         return schedule
+
+    def needed_bytes(self, schedule: Schedule, n_workers: int) -> int:
+        """Estimate the memory of the fit, its start aside, on so many threads."""
+        n_components = len(self.model.alpha)
+        needed = float(schedule.bytes + n_workers * schedule.block_bytes)
+        scores = n_components * schedule.corpus.n_documents
+        learns = bool(self.learn & set(self.model.hyperparameters))
+        absence = self.model.can_be_absent(self.learn)
+        if schedule.thin and (learns or absence):
+            # one more sum, or moments of the scores that do not follow from the counts
+            n_draws = schedule.cycles // schedule.thin
+            pairs = used_pairs(schedule.corpus.lengths, n_components, n_draws)
+            needed += (24 if learns else 4) * pairs
+        if schedule.keep_draws:
+            each = scores + n_components * schedule.corpus.n_words
+            # once as drawn, and once with the largest component first
+            needed += 16.0 * each * (schedule.cycles - schedule.burn_in) / schedule.thin
+        if not schedule.thin and absence:
+            needed += 24 * scores  # probabilities of absence, and counts that they damp
+        return int(needed)
 
     def first_params(self, schedule: Schedule) -> Params:
         """Return parameters without loadings; algorithms without priors get flat ones."""
@@ -141,6 +160,11 @@ class Run:
     def algorithm(self) -> Algorithm:
         """The algorithm."""
         return self.task.algorithm
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the objective never falls from cycle to cycle."""
+        return self.algorithm.monotone
 
     @property
     def training(self) -> Corpus:
@@ -240,6 +264,8 @@ class Run:
         if self.schedule.held_out is not None or len(self.trace) < 2:
             return None
         objective = self.trace["objective"][-2:]
+        if not np.isfinite(objective).all():  # a word is impossible
+            return None
         change = abs(objective[1] - objective[0]) / max(float(self.training.n_tokens), 1.0)
         if change <= tol:
             self.converged = True
@@ -372,15 +398,3 @@ class Run:
 
         self.engine.run(read, self.schedule.blocks)
         return KnownDocuments(counts, scores, sd, absent)
-
-
-def _check_memory(needed: int) -> None:
-    """Refuse what this machine cannot hold before anything is allocated."""
-    if not hasattr(os, "sysconf"):
-        return
-    present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > present:
-        raise LimitError(
-            f"this fit needs about {needed / 2**30:.1f} GiB and the machine has "
-            f"{present / 2**30:.1f} GiB; use fewer components, or fewer documents or words"
-        )

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms import MAP
-from discan.algorithms.anchor_words import from_words
-from discan.algorithms.base import Start
+from discan.algorithms.anchor_words import from_words, sketch_width
+from discan.algorithms.base import Algorithm, Start
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import first_pass, from_components, from_documents
-from discan.data.corpus import Block
+from discan.data.corpus import Block, Corpus
 from discan.engines import Engine, Threads
 from discan.errors import InputError
+from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run, Task
 
-__all__ = ["STARTS", "begin"]
+__all__ = ["STARTS", "begin", "needed_bytes"]
 
 # Cycles of MAP that a start by MAP takes, after a first pass.
 START_CYCLES = 10
@@ -38,8 +39,18 @@ def begin(task: Task, init: Any = "auto", engine: Engine | None = None) -> Run:
     engine = engine or Threads(1)
     task.check()
     schedule = task.plan()
-    start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine)
-    return Run.begin(task, schedule, start, engine)
+    needed = needed_bytes(task, schedule, init, engine.n_workers)
+    check_memory(needed)
+    with enough_memory("this fit", needed):
+        start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine)
+        return Run.begin(task, schedule, start, engine)
+
+
+def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> int:
+    """Estimate the memory of a fit and of its start; the start ends before the fit begins."""
+    name = (schedule.start if init == "auto" else init) if isinstance(init, str) else "random"
+    start = _BYTES[name](task, schedule) if name in _BYTES else 0.0
+    return max(task.needed_bytes(schedule, n_workers), int(start))
 
 
 def _start(task: Task, schedule: Schedule, init: Any, engine: Engine) -> Start:
@@ -99,3 +110,47 @@ def _by(task: Task, algorithm: Expectation, init: Any, n_cycles: int, engine: En
 
     engine.run(take, run.schedule.blocks)
     return Start(counts, scores)
+
+
+# ---- memory ----
+
+
+def _copied_bytes(task: Task, corpus: Corpus, each: int) -> float:
+    """Expected counts of a start from documents, and a copy of its documents."""
+    n_components = len(task.model.alpha)
+    each = max(1, min(each, corpus.n_documents // n_components))
+    drawn = corpus.n_entries * min(1.0, each * n_components / corpus.n_documents)
+    return 8.0 * n_components * corpus.n_words + COPY * drawn
+
+
+def _documents_bytes(task: Task, schedule: Schedule) -> float:
+    """A start from the words of documents, and the pass over all documents."""
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    first = first_pass(schedule).plan(corpus, n_components, np.uint64(task.seed))
+    scores = 4.0 * n_components * corpus.n_documents
+    visits = float(first.visit_bytes or first.bytes) + scores
+    copied = _copied_bytes(task, corpus, task.algorithm.documents_per_component)
+    return max(copied, 8.0 * n_components * corpus.n_words + visits)
+
+
+def _map_bytes(task: Task, schedule: Schedule) -> float:
+    """The start of MAP from documents, then its cycles, and the scores that are read at the end."""
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    own = MAP().plan(corpus, n_components, np.uint64(task.seed))
+    other = replace(schedule, first_pass=None)
+    cycles = float(own.visit_bytes or own.bytes)
+    loadings, scores = n_components * corpus.n_words, n_components * corpus.n_documents
+    read = 12.0 * loadings + 12.0 * scores + own.block_bytes
+    return max(_documents_bytes(replace(task, algorithm=MAP()), other), cycles, read)
+
+
+def _words_bytes(task: Task, schedule: Schedule) -> float:
+    """The table of words that occur together, with a copy of it or with a start from documents."""
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    table = 4.0 * corpus.n_words * sketch_width(corpus.n_words, n_components)
+    copied = _copied_bytes(task, corpus, Algorithm.documents_per_component)
+    return table + max(table + 8.0 * n_components * corpus.n_words, copied)
+
+
+COPY = 44  # bytes of a non-zero count of the documents that a start copies
+_BYTES = {"documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes}

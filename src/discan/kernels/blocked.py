@@ -59,7 +59,9 @@ def round_tables(shape, rate, present, gamma_totals, totals, loading_counts):
     """
     n_groups, n_components = totals.shape
     width = -(-n_components // LANES) * LANES
-    weights = shape, 1.0 / rate, shape * present / rate
+    # a power of two per level brings the weights into the range of single precision, exactly
+    scale = 2.0 ** np.round(np.log2(rate.min(axis=1, keepdims=True)))
+    weights = shape, scale / rate, shape * present * (scale / rate)
     norm = gamma_totals[:, None] + totals
     norms = aligned((3, n_groups, width), np.float32)
     norms[:, :, :n_components] = 1.0 / norm, 1.0 / np.maximum(norm - 1.0, 1e-30), norm

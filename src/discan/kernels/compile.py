@@ -7,6 +7,7 @@ Numba is imported then, too: what calls no kernel, such as showing a model, does
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,8 @@ REORDER = {"reassoc", "contract", "nsz"}
 Buffers = Callable[..., tuple[Any, ...]] | None
 
 _ONE_AT_A_TIME = threading.RLock()
+# Numba's own switch: nothing is compiled, and kernels are plain Python, for debugging and coverage.
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 def kernel(buffers: Buffers = None, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:
@@ -102,7 +105,7 @@ class Kernel(_Compiled):
         """Call the compiled function."""
         if self.buffers is not None:
             arguments += self.buffers(*arguments)
-        return self.compiled(*arguments)
+        return _interpreted(self.py_func, arguments) if INTERPRETED else self.compiled(*arguments)
 
     @property
     def _numba_type_(self) -> Any:
@@ -114,6 +117,8 @@ class Part(Kernel):
 
     def __call__(self, *arguments: Any) -> Any:
         """Refuse."""
+        if INTERPRETED:
+            return self.py_func(*arguments)
         raise TypeError(f"{self.py_func.__name__} is a part of kernels; only kernels can call it")
 
 
@@ -126,6 +131,20 @@ class Intrinsic(_Compiled):
 
         return registered(self.py_func)
 
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the form in NumPy, where nothing is compiled."""
+        from .simd import interpreted
+
+        return getattr(interpreted, self.py_func.__name__)(*arguments)
+
     @property
     def _numba_type_(self) -> Any:
         return self.compiled
+
+
+def _interpreted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a kernel as plain Python; its whole numbers overflow on purpose, as compiled ones do."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return function(*arguments)

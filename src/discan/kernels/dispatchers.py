@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 from collections.abc import Callable
@@ -10,20 +11,39 @@ from typing import Any
 
 import numba
 from numba.core import event, types
+from numba.core.caching import FunctionCache
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from .remark import Remark, is_ours
 
-__all__ = ["Pause", "dispatcher", "registered"]
+__all__ = ["Cache", "Pause", "dispatcher", "registered"]
 
 
 def dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return a dispatcher that keeps what it compiles on disk, unless no folder is writable."""
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package folder nor a cache folder can be written
-        return numba.njit(**options)(function)
+    made = numba.njit(**options)(function)
+    with contextlib.suppress(RuntimeError):  # no folder can be written
+        made._cache = Cache(function)
+    return made
+
+
+class Cache(FunctionCache):
+    """Compiled code on disk; a file of it that is damaged is made again."""
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Load the code for some types; None if there is none, or none that can be read."""
+        try:
+            return super().load_overload(signature, target)
+        except Exception:  # a file that was cut short can lead to any
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Save compiled code; that it could not be saved is no reason to end a fit."""
+        with contextlib.suppress(OSError):
+            super().save_overload(signature, data)
 
 
 def registered(function: Callable[..., Any]) -> Any:

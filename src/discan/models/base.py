@@ -13,6 +13,7 @@ the log probability of the component counts of a document, scores integrated out
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -21,11 +22,11 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
-from discan.errors import LimitError
+from discan.errors import InputError, LimitError
 from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
-from discan.validation import vector
+from discan.validation import LARGEST, LEAST, POSITIVE, vector
 
 __all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable", "proportions"]
 
@@ -138,6 +139,19 @@ class Model(ABC):
             model = replace(model, **{name: _vector(name, value, n_components)})  # type: ignore[type-var]
         return model
 
+    def with_values(self, values: Mapping[str, Array], n_components: int, flat: bool) -> Self:
+        """Return the model with hyperparameters from a file, checked as those of a user are.
+
+        ``flat`` tells that the model has no prior: all must be 0, as maximum likelihood has them.
+        """
+        given = {name: values[name] for name in self.hyperparameters}
+        if not flat:
+            return replace(self, **given).prepare(n_components)  # type: ignore[type-var]
+        for name, value in given.items():
+            if value.shape != (n_components,) or value.any():
+                raise InputError(f"{name} must be {n_components} zeros for maximum likelihood")
+        return replace(self, **given)  # type: ignore[type-var]
+
     def values(self) -> dict[str, Array]:
         """Return the hyperparameters by name."""
         return {name: getattr(self, name) for name in self.hyperparameters}
@@ -192,10 +206,9 @@ def proportions(scores: Array) -> Array:
 
 def _vector(name: str, value: Any, n_components: int) -> Array:
     chance = name == "rho"
-    wanted = "at least 0 and less than 1" if chance else "a finite number above 0"
-    given = vector(
-        name, value, n_components, "components", wanted, 1.0 if chance else np.inf, not chance
-    )
+    wanted = "at least 0 and less than 1" if chance else POSITIVE
+    low, high = (0.0, 1.0) if chance else (LEAST, LARGEST)
+    given = vector(name, value, n_components, "components", wanted, low, high)
     return np.broadcast_to(given, (n_components,)).copy()
 
 

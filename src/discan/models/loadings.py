@@ -11,9 +11,10 @@ import numpy as np
 from numpy.random import Generator
 
 from discan.data.corpus import Layout
+from discan.errors import InputError
 from discan.models.hyperparameters import Mode, bounded, dirichlet, symmetric_dirichlet
 from discan.typing import Array
-from discan.validation import vector
+from discan.validation import LARGEST, LEAST, POSITIVE, vector
 
 __all__ = ["LoadingsPrior"]
 
@@ -48,9 +49,7 @@ class LoadingsPrior:
         if gamma is None:
             sizes = layout.group_sizes[layout.group_of_word]
             return cls(np.minimum(0.5, MANY_WORDS / sizes), layout, symmetric=True)
-        given = vector(
-            "gamma", gamma, layout.n_words, "columns", "a finite number above 0", np.inf, True
-        )
+        given = vector("gamma", gamma, layout.n_words, "columns", POSITIVE, LEAST, LARGEST)
         full = np.broadcast_to(given, (layout.n_words,)).copy()
         return cls(full, layout, symmetric=given.ndim == 0)
 
@@ -63,6 +62,24 @@ class LoadingsPrior:
         share = START_SHARE * self.layout.group_sums(tokens[:, None])[:, 0] / n_components
         factors = np.where(share > 0, np.minimum(1.0, share / self.totals), 1.0)
         return replace(self, gamma=self.gamma * factors[self.layout.group_of_word])
+
+    def with_gamma(self, gamma: Array, flat: bool) -> LoadingsPrior:
+        """Return the prior with a gamma (J,) from a file, checked as that of a user is.
+
+        ``flat`` tells that there is no prior: all must be 0, as maximum likelihood has them.
+        """
+        if gamma.shape != (self.layout.n_words,):
+            raise InputError(f"gamma has shape {gamma.shape}, not ({self.layout.n_words},)")
+        if flat:
+            if gamma.any():
+                raise InputError("gamma must be 0 for maximum likelihood")
+            return replace(self, gamma=gamma)
+        if self.symmetric:
+            classes = self.classes[self.layout.group_of_word]
+            _, first = np.unique(classes, return_index=True)
+            if (gamma != gamma[first][classes]).any():
+                raise InputError("a symmetric gamma must be the same for all words of a group")
+        return replace(LoadingsPrior.of(gamma, self.layout), symmetric=self.symmetric)
 
     @cached_property
     def classes(self) -> Array:

@@ -159,9 +159,15 @@ class _Decoder:
 
 
 def _text_files(root: str, pattern: str) -> list[str]:
-    """List the paths of files under a folder, relative to it, sorted."""
+    """List the paths of files under a folder, relative to it, sorted.
+
+    Links are followed to files of the folder alone: a folder from elsewhere must not make us read
+    other files.
+    """
     found = []
     folders = [""]
+    n_outside = 0
+    inside = os.path.join(os.path.realpath(root), "")
     while folders:
         folder = folders.pop()
         try:
@@ -173,11 +179,21 @@ def _text_files(root: str, pattern: str) -> list[str]:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(path)
                     elif entry.is_file() and fnmatchcase(entry.name, pattern):
-                        found.append(path)
+                        if entry.is_symlink() and not _is_inside(entry.path, inside):
+                            n_outside += 1
+                        else:
+                            found.append(path)
         except OSError as error:
             place = _printable(os.path.join(root, folder))
             raise StorageError(f"{place}: cannot be listed: {error.strerror}") from None
+    if n_outside:
+        log.warning("%s: %d links that lead out of the folder were skipped", root, n_outside)
     return sorted(found)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    """Whether a link leads to a file of a folder, whose real name ends in a slash."""
+    return os.path.realpath(path).startswith(folder)
 
 
 def _file_bytes(source: Source, path: str) -> bytes:
@@ -251,10 +267,10 @@ def _tar_members(source: Source) -> Iterator[tuple[str, bytes]]:
 def _zip_members(source: Source) -> Iterator[tuple[str, bytes]]:
     seen = 0
     with zipfile.ZipFile(source.path) as archive:
-        for member in archive.infolist():
-            kind = stat.S_IFMT(member.external_attr >> 16)
-            if member.is_dir() or kind not in (0, stat.S_IFREG):
-                continue
+        files = [member for member in archive.infolist() if _is_file(member)]
+        # the directory of the archive states all sizes: a bomb is refused before it is unpacked
+        source.check_unpacked(sum(member.file_size for member in files))
+        for member in files:
             if member.flag_bits & 0x1:
                 name = _printable(member.filename)
                 raise source.error(f"member {name!r} is encrypted; decrypt it first")
@@ -263,3 +279,8 @@ def _zip_members(source: Source) -> Iterator[tuple[str, bytes]]:
             seen += len(data)
             source.check_unpacked(seen)
             yield member.filename, data
+
+
+def _is_file(member: zipfile.ZipInfo) -> bool:
+    """Whether a member of a zip archive is a regular file."""
+    return not member.is_dir() and stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)

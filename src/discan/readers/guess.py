@@ -16,7 +16,7 @@ from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
 from discan.data.foreign import kind_of_file, unreadable
 from discan.data.frames import is_frame, read_frame
-from discan.errors import Argument, InputError
+from discan.errors import Argument, InputError, LimitError
 from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source
 from discan.readers.tokens import TextOptions, word_list
@@ -133,7 +133,11 @@ def read(
         options = as_before(found, like, options, source) | options
         if found.remembers:
             options["like"] = like
-    corpus = found.function(source, **options)
+    try:
+        corpus = found.function(source, **options)
+    except MemoryError:
+        problem = "there is not enough memory to read it; split it, or leave out rare words"
+        raise source.error(problem, kind=LimitError) from None
     options.pop("like", None)
     reading = {"format": format, "options": plain_options(options)}
     corpus = corpus.described(reading={**reading, **corpus.reading})

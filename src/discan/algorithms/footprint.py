@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimate the memory of a fit before it begins.
+
+A fit goes through phases: first parameters and states, visits, result. Each phase holds some tables
+of loadings (J x K) and of scores (I x K), and a few temporary tables for each block that a thread
+works on. The numbers of tables were measured; ``tests/fitting/test_memory.py`` holds the estimates
+to within 20 % of the peak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discan.data.corpus import Block, Corpus
+from discan.typing import Array
+
+__all__ = [
+    "FILLED", "SINGLE_FROM", "Phase", "Sizes", "Tables", "averages", "estimated",
+    "used_pairs",
+]  # fmt: skip
+
+# From this many loadings on, the means and variances over draws are kept in single precision,
+SINGLE_FROM = 2**17
+# and only for words and components that ever met, if a draw fills at most this much of the table.
+FILLED = 1 / 3
+LEAST = 2**17  # bytes of what does not grow
+PAIR = 10  # bytes of a component that a document or word ever used: its number and two moments
+
+
+class Phase(NamedTuple):
+    """Bytes at the peak of a phase: those of the whole fit, and more per block at work."""
+
+    whole: float
+    per_block: float = 0.0
+
+
+class Sizes(NamedTuple):
+    """Sizes of the tables of a fit, in elements.
+
+    loadings, scores : J x K and I x K; block : K times the documents of the largest block; lanes :
+    partial sums of the largest round.
+    """
+
+    loadings: int
+    scores: int
+    block: int
+    lanes: int
+
+    @classmethod
+    def of(
+        cls, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[Block]], lanes: int
+    ) -> Sizes:
+        """Return the sizes of a fit by these rounds."""
+        longest = max(block.stop - block.start for blocks in rounds for block in blocks)
+        return cls(
+            n_components * corpus.n_words,
+            n_components * corpus.n_documents,
+            n_components * longest,
+            min(lanes, max(map(len, rounds))),
+        )
+
+
+class Tables(NamedTuple):
+    """Numbers of tables that a deterministic algorithm holds.
+
+    visit, online : tables of loadings during a visit beside the partial sums, and more when online;
+    state : tables of scores; params : tables of loadings that the parameters keep; result, kept :
+    bytes per loading, beside those, while the loadings of the result are made and afterwards; extra
+    : bytes per score of the result beside counts and scores.
+    """
+
+    visit: int = 4
+    online: int = 2
+    state: int = 1
+    params: int = 2
+    result: int = 8
+    kept: int = 8
+    extra: int = 0
+
+    def memory(self, sizes: Sizes, real: Any, online: bool = False) -> dict[str, Any]:
+        """Return the fields of a schedule that tell the memory, tables being of type ``real``."""
+        loadings, scores, block, lanes = sizes
+        n_bytes = np.dtype(real).itemsize
+        state = self.state * n_bytes
+        tables = self.visit + lanes + (self.online if online else 0)
+        begin = Phase(4 * n_bytes * loadings + (n_bytes + state) * scores, 24 * block)
+        moved = 1.7 * (state - n_bytes)  # where scores are extrapolated
+        visits = Phase(n_bytes * tables * loadings + state * scores, moved * block)
+        held = self.params * n_bytes * loadings + state * scores
+        widened = 8 if n_bytes < 8 else 0  # a copy in double precision
+        made = Phase(held + (self.result + widened) * loadings)
+        read = Phase(held + self.kept * loadings + (16 + self.extra) * scores, 65 * block)
+        return estimated([begin, visits], [made, read])
+
+
+def estimated(visits: Sequence[Phase], result: Sequence[Phase] = ()) -> dict[str, Any]:
+    """Return the fields of a schedule that tell the memory of these phases."""
+    highest = max((*visits, *result), key=sum)
+    return {
+        "bytes": int(highest.whole) + LEAST,
+        "block_bytes": int(highest.per_block),
+        "visit_bytes": int(max(map(sum, visits))) + LEAST,
+    }
+
+
+def used_pairs(totals: Array, n_components: int, n_draws: int) -> float:
+    """Expected number of components that each row ever used, in all rows.
+
+    ``totals`` are tokens per document or per word, each taken to be drawn anew. A chain moves more
+    slowly, but after some 30 draws nearly all components were used that this tells.
+    """
+    chances = -np.expm1(-totals * (n_draws / n_components))
+    return float(n_components * chances.sum())
+
+
+def averages(corpus: Corpus, n_components: int, n_draws: int) -> float:
+    """Bytes of the sums and means over draws of a chain."""
+    loadings = n_components * corpus.n_words
+    drawn = np.minimum(corpus.word_totals, n_components).sum()
+    if loadings < SINGLE_FROM:
+        means = 16.0 * loadings
+    elif drawn <= FILLED * loadings:
+        means = PAIR * used_pairs(corpus.word_totals, n_components, n_draws)
+    else:
+        means = 8.0 * loadings
+    return means + PAIR * used_pairs(corpus.lengths, n_components, n_draws)

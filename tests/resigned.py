@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attack files after signing them again: the checksums are right and the content is wrong.
+
+``python tests/resigned.py FOLDER KIND`` writes sound files of a kind and uses each. With SEED FIRST
+LAST it makes cases FIRST to LAST - 1 of them, and prints a line of JSON before and after each, so
+that a process that dies tells in which case. A case
+takes a sound file apart, changes one to three parts of its header and arrays, writes it with right
+checksums, and uses it as a user would. It passes if every step either raises an error of discan in
+one line, or gives finite answers of the right shape.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import resource
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import discan
+import discan.algorithms.collapsed
+import discan.fitting.draws
+from discan.algorithms import ALGORITHMS
+from discan.data.corpus import Corpus
+from discan.data.nouns import Nouns
+from discan.data.storage import read_file, write_file
+from discan.data.store import load_corpus, save_corpus
+from discan.errors import DiscanError
+from discan.models import MODELS
+
+J, K = 12, 3
+GROUPS = np.arange(J) % 3
+W = np.random.default_rng(0).poisson(0.9, (20, J))
+W[3] = 0
+NEW = Corpus(W[:6], groups=GROUPS, word_names=list("abcdefghijkl"), group_names=list("xyz"))
+LIMIT = 6 << 30  # bytes of address space
+
+
+def training():
+    names = [f"document {i}" for i in range(len(W))]
+    return Corpus(
+        W, groups=GROUPS, word_names=list("abcdefghijkl"), group_names=list("xyz"),
+        document_names=names, nouns=Nouns("senator", "vote", "bloc"), reading={"format": "x"},
+        metadata={"party": ["R", None] * 10, "age": np.arange(20.0)},
+        exposures=np.where(np.arange(20)[:, None] % 5, 1.0, [0.5, 1.0, 2.0]),
+    )  # fmt: skip
+
+
+def sparse():
+    """Few tokens of many words, so that most words are in few components."""
+    table = np.zeros((12, 64), dtype=int)
+    rng = np.random.default_rng(0)
+    np.add.at(table, (rng.integers(12, size=90), rng.integers(64, size=90)), 1)
+    return Corpus(table)
+
+
+# ------------------------------------------------------------------------------ sound files
+
+
+def algorithms():
+    """Every algorithm with short chains, and special ways to go about it."""
+    for cls in ALGORITHMS:
+        yield cls(burn_in=2, n_draws=4, thin=2) if cls.whole_counts else cls()
+    yield discan.Collapsed(burn_in=2, n_draws=4, schedule="blocked", keep_draws=True)
+    yield discan.MaximumLikelihood(tau="auto")
+    yield discan.Variational(online=True, batch_entries=30)
+    yield discan.CollapsedVariational(online=True, batch_entries=30, visits=2)
+
+
+def make_models(folder):
+    """Write a model of every cell, and of the estimators around it."""
+    for model in MODELS:
+        for n, algorithm in enumerate(algorithms()):
+            if algorithm.refusal(model().prepare(K, NEW), frozenset(), NEW):
+                continue
+            estimator = discan.DCA(
+                K, model=model.short, algorithm=algorithm, random_state=1, max_iter=6
+            )
+            estimator.fit(training()).save(folder / f"{model.short}-{n}.discan")
+    flat = discan.LDA(K, random_state=1, max_iter=4, gamma=np.linspace(0.1, 1, J)).fit(W)
+    flat.save(folder / "flat.discan")
+    given = discan.DCA.from_components(np.eye(4) + 0.1, model="gp", beta=1.0, random_state=0)
+    given.save(folder / "given.discan")
+    labels = np.where(W[:, 0] > 0, "a", "b")
+    discan.DCAClassifier(2, random_state=0, max_iter=4).fit(W, labels).save(folder / "c.discan")
+    numbered = discan.DCAClassifier(2, model="gp", random_state=0, max_iter=4)
+    numbered.fit(W, W[:, 0].clip(0, 2)).save(folder / "n.discan")
+    discan.DCAFeatures(2, random_state=0, max_iter=4).fit(W).save(folder / "f.discan")
+
+
+def make_runs(folder):
+    """Write run folders, stopped half way."""
+    for model in MODELS:
+        for n, algorithm in enumerate(algorithms()):
+            if algorithm.refusal(model().prepare(K, NEW), frozenset(), NEW):
+                continue
+            learn = (*model.hyperparameters, "gamma")
+            learn = () if n % 2 or algorithm.refusal(model(), frozenset(learn), NEW) else learn
+            discan.DCA(
+                K, model=model.short, algorithm=algorithm, random_state=1, max_iter=14, tol=0.0,
+                learn=learn, checkpoint=folder / f"{model.short}-{n}", checkpoint_every=1,
+                callback=lambda run: run.cycle == 7,
+            ).fit(training())  # fmt: skip
+    for n, schedule in enumerate(("exact", "blocked")):
+        discan.DCA(
+            8, algorithm=discan.Collapsed(burn_in=2, n_draws=8, schedule=schedule), random_state=1,
+            learn=("alpha", "gamma") if n else (), checkpoint=folder / f"sparse-{n}",
+            checkpoint_every=1, callback=lambda run: run.cycle == 7,
+        ).fit(sparse())  # fmt: skip
+
+
+def make_corpora(folder):
+    """Write corpora, with all that they may hold and with little."""
+    save_corpus(training(), folder / "full.discan")
+    save_corpus(Corpus(W * 0.5), folder / "plain.discan")
+
+
+# -------------------------------------------------------------------------------- mutations
+
+NUMBERS = [
+    np.nan, np.inf, -np.inf, -1, -0.0, 0, 1, 2, K, K - 1, J, 0.5, 1e-320, 1e-30, 1e30, 1e300,
+    -1e300, 127, 128, 255, 2**15, 2**16, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**63 - 1,
+    -(2**63),
+]  # fmt: skip
+TYPES = ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
+VALUES = [
+    None, True, False, 0, -1, 1, 2, K, 2**31, 2**63, 2**64, 10**30, 0.5, -0.5, 1e300, 1e-300, "",
+    "x", "auto", "map", "gp", "\x1b[31m", "a\nb", "x" * 10_000, "../x", [], {}, [1], ["a"],
+    ["a"] * J, [None] * J, [["a"]], {"array": "gamma"}, {"array": "nothing"}, {"list": ["a"]},
+    {"list": 3}, {"object": "collapsed", "fields": {}}, {"object": "nothing", "fields": {}},
+    {"object": "collapsed", "fields": {"n_draws": 10**30}}, {"names": "names.0"}, [[[[[[]]]]]],
+    {"object": "gamma-poisson", "fields": {"alpha": -1.0}},
+    {"object": "Hyperprior", "fields": {"alpha": {"array": "gamma"}}},
+]  # fmt: skip
+SETTINGS = ["checkpoint", "callback", "warm_start", "progress", "n_jobs", "groups", "x", "__init__"]
+
+
+def mutated_array(rng, value):
+    """Change an array in one of many ways."""
+    value = np.array(value)
+    flat = value.reshape(-1)
+    way = rng.integers(14)
+    if way <= 4 and flat.size:  # some elements
+        n = int(rng.choice([1, 1, 2, flat.size]))
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            new = np.array([NUMBERS[rng.integers(len(NUMBERS))]]).astype(value.dtype)
+        flat[rng.integers(flat.size, size=n)] = new
+        return value
+    if way == 5:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return value.astype(rng.choice(TYPES))
+    if way == 6 and value.ndim:
+        return value[tuple(slice(0, max(0, n - 1)) for n in value.shape)].copy()
+    if way == 7 and value.ndim:  # one row, or none
+        return value[: int(rng.integers(2))].copy()
+    if way == 8:
+        return np.concatenate([value, value]) if value.ndim else np.repeat(value, 2)
+    if way == 9:
+        return value.T.copy() if value.ndim > 1 else value[None].copy()
+    if way == 10:
+        return flat.copy()
+    if way == 11 and value.ndim > 1:  # one column
+        return value[:, :1].copy()
+    if way == 12 and value.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            return value * rng.choice([-1.0, 0.0, 2.0, 1e-10, 1e10, 1e300])
+    if way == 13 and flat.size > 1:
+        return rng.permutation(flat).reshape(value.shape)
+    return np.zeros_like(value)
+
+
+def mutated_arrays(rng, arrays):
+    """Change, remove, add or exchange arrays."""
+    names = sorted(arrays)
+    if not names:
+        return
+    name = str(rng.choice(names))
+    way = rng.integers(12)
+    if way == 0:
+        del arrays[name]
+    elif way == 1:
+        other = str(rng.choice(names))
+        arrays[name], arrays[other] = arrays[other], arrays[name]
+    elif way == 2:
+        arrays[f"{name}x"] = arrays[name]
+    else:
+        arrays[name] = mutated_array(rng, arrays[name])
+
+
+def places(value, path=()):
+    """Iterate over the paths of all values inside JSON."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        items = list(value.items())
+    else:
+        items = list(enumerate(value[:8])) if isinstance(value, list) else []
+    for key, item in items:
+        yield from places(item, (*path, key))
+
+
+def mutated_header(rng, header):
+    """Change, remove, add or exchange values of the header."""
+    paths = [path for path in places(header) if path[0] not in ("format", "kind", "library")]
+    path = paths[rng.integers(len(paths))]
+    owner = header
+    for key in path[:-1]:
+        owner = owner[key]
+    way = rng.integers(10)
+    value = copy.deepcopy(VALUES[rng.integers(len(VALUES))])
+    if way == 0:
+        del owner[path[-1]]
+    elif way == 1 and isinstance(owner, dict):
+        owner[str(rng.choice(SETTINGS))] = value
+    elif way == 2 and isinstance(owner, list):
+        owner.append(value)
+    elif way == 3:
+        other = paths[rng.integers(len(paths))]
+        found = header
+        for key in other:
+            found = found[key] if isinstance(found, (dict, list)) else None
+        owner[path[-1]] = copy.deepcopy(found)
+    else:
+        owner[path[-1]] = value
+
+
+def resigned(rng, source, target, kind):
+    """Write a changed copy of a file, with right checksums; False if it cannot be written."""
+    header, arrays = read_file(source, kind)
+    for name in ("kind", "library", "format"):
+        header.pop(name)
+    for _ in range(int(rng.choice([1, 1, 2, 3]))):
+        if rng.random() < 0.6:
+            mutated_arrays(rng, arrays)
+        else:
+            mutated_header(rng, header)
+    try:
+        write_file(target, kind, header, arrays)
+    except (DiscanError, ValueError, TypeError):  # not finite, or of a type that no file has
+        return False
+    return True
+
+
+# ----------------------------------------------------------------------------------- attacks
+
+
+def finite(value, *shape):
+    """Check an answer."""
+    array = value.toarray() if hasattr(value, "toarray") else np.asarray(value)
+    if shape:
+        assert array.shape == shape, (array.shape, shape)
+    assert np.isfinite(array).all(), "not finite"
+
+
+def attempt(action):
+    """Take a step: it works, or it is refused in one line."""
+    try:
+        return action()
+    except DiscanError as error:
+        text = str(error)
+        assert text, "an empty message"
+        assert "\n" not in text, text
+        assert len(text) < 2000, text[:200]
+    return None
+
+
+def use_model(path, folder):
+    """Load a model and ask it everything."""
+    estimator = attempt(lambda: discan.load(path))
+    if estimator is None:
+        return "refused"
+    dca = getattr(estimator, "dca_", estimator)
+    fit = dca.fit_
+    n, table = fit.n_components, NEW
+    if fit.layout.n_words != NEW.n_words or hasattr(estimator, "dca_"):
+        width = estimator.n_features_in_
+        table = Corpus(np.arange(2 * width).reshape(2, width) % 3)
+    finite(dca.components_, n, fit.layout.n_words)
+    if fit.documents is not None:
+        for name in ("scores_", "component_counts_", "proportions_"):
+            finite(getattr(dca, name), len(dca.scores_), n)
+        fit.summary(3, 2)
+    fit.describe()
+    if hasattr(estimator, "predict_proba"):
+        attempt(lambda: finite(estimator.predict_proba(table)))
+    elif hasattr(estimator, "idf_"):
+        attempt(lambda: finite(estimator.transform(table)))
+    else:
+        rows = table.n_documents
+        attempt(lambda: finite(estimator.transform(table), rows, n))
+        attempt(lambda: finite(estimator.component_counts(table), rows, n))
+        attempt(lambda: finite(estimator.score(table)))
+        attempt(lambda: estimator.log_likelihood(table, "bound"))
+        attempt(lambda: finite(estimator.predict_group_proba(table, 0)))
+        attempt(lambda: finite(estimator.impute(table)))
+    saved = folder / "again.discan"
+    estimator.save(saved)
+    discan.load(saved)  # what was loaded can be saved and loaded
+    return "loaded"
+
+
+def use_run(path, folder):
+    """Resume a run for a few cycles."""
+
+    def enough(run):
+        return run.cycle >= 10
+
+    estimator = attempt(lambda: discan.resume(path, callback=enough, progress=False))
+    if estimator is None:
+        return "refused"
+    n = estimator.fit_.n_components
+    finite(estimator.components_, n, estimator.fit_.layout.n_words)
+    finite(estimator.scores_, len(estimator.scores_), n)
+    finite(estimator.component_counts_, len(estimator.scores_), n)
+    finite(estimator.trace_["objective"][7:])  # those before are the file's
+    attempt(lambda: finite(estimator.transform(NEW)))
+    return "loaded"
+
+
+def use_corpus(path, folder):
+    """Load a corpus and fit it."""
+    corpus = attempt(lambda: load_corpus(path))
+    if corpus is None:
+        return "refused"
+    for algorithm in ("map", "collapsed"):
+        estimator = discan.LDA(2, algorithm=algorithm, random_state=0, max_iter=2)
+        if attempt(lambda estimator=estimator: estimator.fit(corpus)) is not None:
+            finite(estimator.components_, 2, corpus.n_words)
+    return "loaded"
+
+
+def use(kind, path, folder):
+    """Use a file or a run folder."""
+    return {"model": use_model, "run": use_run, "corpus": use_corpus}[kind](path, folder)
+
+
+def model_case(rng, bases, folder):
+    names = sorted(bases.glob("*.discan"))
+    target = folder / "case.discan"
+    if not resigned(rng, names[rng.integers(len(names))], target, "model"):
+        return "unwritable"
+    return use("model", target, folder)
+
+
+def run_case(rng, bases, folder):
+    names = sorted(path for path in bases.iterdir() if path.is_dir())
+    target = folder / "case"
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(names[rng.integers(len(names))], target)
+    part = str(rng.choice(["state", "state", "state", "state", "settings", "corpus"]))
+    path = target / f"{part}.discan"
+    header, _ = read_file(target / "state.discan", "state")
+    if not resigned(rng, path, path, part):
+        return "unwritable"
+    if part != "state":  # a state that says it is of this run
+        header, arrays = read_file(target / "state.discan", "state")
+        for name in ("kind", "library", "format", "run"):
+            header.pop(name, None)
+        write_file(target / "state.discan", "state", header, arrays)
+    return use("run", target, folder)
+
+
+def corpus_case(rng, bases, folder):
+    names = sorted(bases.glob("*.discan"))
+    target = folder / "case.discan"
+    if not resigned(rng, names[rng.integers(len(names))], target, "corpus"):
+        return "unwritable"
+    return use("corpus", target, folder)
+
+
+CASES = {"model": model_case, "run": run_case, "corpus": corpus_case}
+MAKERS = {"model": make_models, "run": make_runs, "corpus": make_corpora}
+
+
+def main(folder, kind, *numbers):
+    """Write sound files, or make some cases of them."""
+    # what large corpora get, already for small ones: lists of components, means of those in use
+    discan.algorithms.collapsed.LISTED_FROM = 8
+    discan.fitting.draws.SINGLE_FROM = discan.fitting.draws.SINGLE_MEANS_FROM = 8 * 64
+    logging.getLogger("discan").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    bases, work = Path(folder) / kind, Path(folder) / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    if not numbers:
+        bases.mkdir()
+        MAKERS[kind](bases)
+        for path in sorted(bases.iterdir()):
+            print(json.dumps(["end", path.name, use(kind, path, work)]), flush=True)
+        return
+    seed, first, last = map(int, numbers)
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+    for number in range(first, last):
+        print(json.dumps(["begin", number]), flush=True)
+        rng = np.random.default_rng([seed, number, *map(ord, kind)])
+        try:
+            outcome = CASES[kind](rng, bases, work)
+        except BaseException as error:
+            outcome = f"{type(error).__name__}: {error}"[:500]
+        print(json.dumps(["end", number, outcome]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
