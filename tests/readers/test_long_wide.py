@@ -126,7 +126,7 @@ def test_ratings_are_triples(tmp_path, write, remarks):
     assert corpus.nouns.document == "user"
     said = remarks()
     assert "document, word and count are the columns 'userId', 'movieId', 'rating'" in said
-    assert "column 'timestamp' is left out: it is no count, and differs inside documents" in said
+    assert "column 'timestamp' is left out: its title names no count" in said
 
 
 def test_facts_of_documents_in_triples(tmp_path, write, remarks):

@@ -170,8 +170,8 @@ class _Facts:
         """Return what describes the documents; say what is left out."""
         names = [titles[j] for j in self.columns]
         for n in sorted(self._varies):
-            remark = "%s: column %s is left out: it is no count, and differs inside documents"
-            log.info(remark, source.path, shown(names[n]))
+            reason = "its title names no count, and it differs inside documents"
+            log.info("%s: column %s is left out: " + reason, source.path, shown(names[n]))
         kept = [n for n in range(len(names)) if n not in self._varies]
         if not kept:
             return {}

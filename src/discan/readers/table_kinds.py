@@ -28,7 +28,11 @@ WORD = set(
     "word term token wordid feature item itemid artist artistid gene movie movieid product "
     "productid book bookid isbn song songid track trackid".split()
 )
-COUNT = set("count counts n freq frequency weight value plays tf rating quantity".split())
+COUNT = set(
+    "count counts n num number freq frequency weight value plays playcount listens tf rating stars "
+    "quantity qty times occurrences total amount visits views clicks hits purchases orders reads "
+    "umi umis tokens".split()
+)
 TEXT = "text content body article message fulltext review abstract tweet comment".split()
 _ID = DOCUMENT | {"", *"id name names index key row person respondent".split()}
 
