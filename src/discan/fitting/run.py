@@ -211,7 +211,7 @@ class Run:
                     self.reason = stop
                     break
         self._buffers = []
-        if schedule.thin and not schedule.settle and not self.over:
+        if schedule.thin and not self.converged:  # a chain that has not settled before its end
             rise = chain_rise(self.trace["objective"], schedule.burn_in, self.training.n_tokens)
             self.converged = self.cycle >= schedule.cycles and rise == 0.0
 
