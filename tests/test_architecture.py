@@ -26,13 +26,14 @@ BELOW = {
     "models": {"data"},
     "algorithms": {"data", "engines", "kernels", "models"},
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
-    "estimators": {"data", "engines", "models", "algorithms", "fitting"},
+    "evaluation": {"data", "engines", "kernels", "models", "algorithms", "fitting"},
+    "estimators": {"data", "engines", "models", "algorithms", "fitting", "evaluation"},
     "plot": {"data", "fitting"},
     "reporting": {"data", "engines", "fitting", "models", "plot"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
-        "algorithms", "data", "demos", "engines", "estimators", "fitting", "models", "plot",
-        "readers", "reporting",
+        "algorithms", "data", "demos", "engines", "estimators", "evaluation", "fitting", "models",
+        "plot", "readers", "reporting",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

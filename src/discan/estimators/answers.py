@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators.frames import frame
+from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
 from discan.fitting.naming import words_by_lift
 from discan.fitting.recommending import Recommended
 from discan.fitting.result import Fit
@@ -139,6 +140,59 @@ class Answers:
         data, it can be compared between models, algorithms and numbers of components.
         """
         return float(np.exp(-self.score(X)))  # type: ignore[attr-defined]
+
+    def log_likelihood(self, X: Any, method: Any = "chib") -> Array:
+        """Log p(w | components) of each document, scores integrated out, bag form, (I,).
+
+        It is one run of ``document_likelihood``, which also says how sure it is.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        method : {"chib", "smc", "ais", "bound"}
+            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p;
+            short documents, with few ways to split their tokens, are summed exactly.
+            "smc": left to right by particles with resampling, unbiased for p.
+            "ais": annealed importance sampling, unbiased for p.
+            "bound": the variational lower bound, deterministic, never above the true value.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            found = document_likelihood(self.fit_, corpus, method, n_runs=1, engine=engine)
+        return found.log_likelihood
+
+    def document_likelihood(
+        self, X: Any, method: Any = "chib", n_runs: int | None = None, over_draws: bool = False
+    ) -> DocumentLikelihood:
+        """Log p(w | components) of each document, with its Monte-Carlo error and what it is.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        method : {"chib", "smc", "ais", "bound"} or object
+            As for ``log_likelihood``. The objects ``Chib``, ``LeftToRight`` and ``Annealing`` of
+            ``discan.evaluation.document_likelihood`` take options, e.g. ``Chib(n_sweeps=150)``.
+        n_runs : int, optional
+            Independent runs; their estimates of p are averaged, and their spread is the error. By
+            default 8, or with ``over_draws`` one per draw.
+        over_draws : bool, default=False
+            Average p over the draws that were kept (``Collapsed(keep_draws=True)``) instead of
+            taking the mean of the components: the log of the mean, not the mean of the logs.
+
+        Returns
+        -------
+        DocumentLikelihood
+            ``log_likelihood`` and ``error``, both (I,), ``kind``, ``total``, ``per_token``.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return document_likelihood(self.fit_, corpus, method, n_runs, over_draws, engine)
+
+    def score_with_error(self, X: Any) -> tuple[float, float]:
+        """The score of documents, as ``score`` gives it, and its standard error over documents."""
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return self.fit_.score_with_error(corpus, engine)
 
     def transform_sd(self, X: Any) -> Array:
         """Standard deviations of what ``transform`` returns, (I, K).
