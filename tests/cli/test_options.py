@@ -100,6 +100,7 @@ def examples(place, survey, tmp_path):
         "recommend": [model, texts, "-o", tmp_path / "items.json"],
         "name": [model, names, "-o", tmp_path / "named.discan"],
         "score": [model, texts],
+        "anomalies": [model, texts, "--simulated", 9],
         "info": [texts],
         "convert": [texts, tmp_path / "c.discan"],
         "datasets": [],

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from discan import __version__
+from discan.cli.anomalies import anomalies
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
 from discan.cli.errors import one_line, shell_setting, terminated
@@ -26,8 +27,8 @@ from discan.cli.show import info, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, name, plot, report, transform, predict, impute, recommend, score, info,
-    convert, datasets, formats, demo,
+    fit, resume, show, name, plot, report, transform, predict, impute, recommend, score, anomalies,
+    info, convert, datasets, formats, demo,
 )  # fmt: skip
 
 

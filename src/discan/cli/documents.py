@@ -211,7 +211,7 @@ def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) ->
     with _threads(reading) as engine:
         scores = {"model": fit.score_with_error(corpus, engine)}
     if fit.documents is not None:
-        scores["unigram"] = fit.unigram_score(corpus)
+        scores["unigram"] = fit.unigram_with_error(corpus)
     rows = [(name, nats, error, math.exp(-nats)) for name, (nats, error) in scores.items()]
     emit(style.style, ("predictor", "nats per token", "standard error", "perplexity"), rows)
 

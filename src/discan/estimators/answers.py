@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators.frames import frame
+from discan.evaluation.anomalies import find_anomalies
 from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
 from discan.fitting.naming import words_by_lift
 from discan.fitting.recommending import Recommended
@@ -206,6 +207,51 @@ class Answers:
             return self.fit_.infer_with_sd(corpus, engine)[1]
 
     # ---- data frames ----
+
+    def anomalies(
+        self, X: Any, n: int | None = None, *, by: str = "tail", n_simulated: int = 199,
+        method: Any = "bound", library: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Documents as a data frame, those that the model finds most unlikely first.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        n : int, optional
+            Rows of the frame; all documents by default.
+        by : {"tail", "likelihood"}, default="tail"
+            Order by the tail probability or by the log-likelihood per token. The former takes the
+            length of a document into account.
+        n_simulated : int, default=199
+            Documents drawn from the model to compare with.
+        method : {"bound", "chib", "smc", "ais"}, default="bound"
+            How the log-likelihoods are computed; see ``log_likelihood``.
+        library : {"pandas", "polars"}, optional
+            As for ``components_frame``.
+
+        Returns
+        -------
+        data frame
+            Columns: "number" of the document in X, from 0; "tokens"; "nats per token", the log
+            probability of its tokens divided by their number; "tail probability", the share of
+            documents drawn from the model that are no likelier, at least 1 / (n_simulated + 1);
+            "unlikely words", given the document's mix of components.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            found = find_anomalies(self.fit_, corpus, n, by, n_simulated, method, engine)
+        fit = self.fit_
+        words = word_labels(fit.layout, fit.nouns.word)
+        names = corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+        unlikely = [", ".join(words[j] for j in row) for row in found.words]
+        columns = {
+            "number": found.documents,
+            "tokens": found.tokens,
+            "nats per token": found.per_token,
+            "tail probability": found.tail,
+            f"unlikely {fit.nouns.words}": np.array(unlikely, dtype=object),
+        }
+        return frame(library, fit.nouns.document, [names[i] for i in found.documents], columns)
 
     def components_frame(self, library: str | None = None) -> Any:
         """The components as a data frame, a row per word and a column per component.

@@ -161,6 +161,8 @@ class DocumentLikelihood:
         Monte-Carlo standard error: 0 where the answer is exact or a bound, NaN for a single run.
     tokens : (I,) array
         Tokens of the documents.
+    log_orderings : (I,) array
+        Log of the factor between bag and sequence form: the number of orderings of the tokens.
     exact : (I,) bool array
         Documents that were summed exactly.
     method : str
@@ -173,6 +175,7 @@ class DocumentLikelihood:
     log_likelihood: Array
     error: Array
     tokens: Array
+    log_orderings: Array
     exact: Array
     method: str
     kind: str
@@ -186,9 +189,12 @@ class DocumentLikelihood:
 
     @property
     def per_token(self) -> Array:
-        """Log-likelihood divided by the number of tokens, (I,); NaN for an empty document."""
+        """Log probability of the tokens in a given order, by their number, (I,).
+
+        NaN for an empty document.
+        """
         tokens = np.where(self.tokens > 0, self.tokens, np.nan)
-        return np.asarray(self.log_likelihood / tokens)
+        return np.asarray((self.log_likelihood - self.log_orderings) / tokens)
 
     def __repr__(self) -> str:
         """Describe the estimate in one line."""
@@ -247,8 +253,8 @@ def document_likelihood(
     if len(draws) == 1:
         error = np.where(exact | (not how.random), 0.0, error)
     return DocumentLikelihood(
-        mean, error, corpus.lengths, exact & (len(draws) == 1), how.name, how.kind, len(repeats),
-        len(draws),
+        mean, error, corpus.lengths, fit.params.model.log_bag(corpus), exact & (len(draws) == 1),
+        how.name, how.kind, len(repeats), len(draws),
     )  # fmt: skip
 
 
@@ -301,4 +307,4 @@ def _by(kernel: Callable[..., None], params: Params, block: Block, *options: Any
 def _lengths(block: Block) -> Array:
     """Tokens of the documents of a block, (n,)."""
     ends = np.concatenate(([0], np.cumsum(block.counts[block.indptr[0] : block.indptr[-1]])))
-    return np.diff(ends[block.indptr - block.indptr[0]]).astype(np.int64)
+    return np.asarray(np.diff(ends[block.indptr - block.indptr[0]]), dtype=np.int64)

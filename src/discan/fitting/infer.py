@@ -124,6 +124,7 @@ def short_documents(corpus: Corpus, n_components: int) -> Array:
 
 
 def enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, Array, Array]:
+    """Exact log p (n,), E[c] (n, K) and P(c = 0) (n, K) of the documents of a block."""
     shape = (block.stop - block.start, table.shape.shape[1])
     logs, counts, empty = np.empty(shape[0]), np.zeros(shape), np.zeros(shape)
     enumerate_counts(

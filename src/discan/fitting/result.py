@@ -326,8 +326,12 @@ class Fit:
         """The score and its standard error over documents; NaN for a single document."""
         return score_and_error(self.completion(corpus, engine))
 
-    def unigram_score(self, corpus: Corpus) -> tuple[float, float]:
-        """Score and standard error of the training data's word shares, the same for all."""
+    def unigram_score(self, corpus: Corpus) -> float:
+        """Score of the training data's word shares, the same for every document, in nats."""
+        return self.unigram_with_error(corpus)[0]
+
+    def unigram_with_error(self, corpus: Corpus) -> tuple[float, float]:
+        """The same with its standard error over documents."""
         sizes = self.component_counts.sum(axis=0)
         overall = (sizes / sizes.sum()) @ self.components
         return score_and_error(unigram_completion(overall, corpus, self.params.model.normalised))

@@ -135,6 +135,7 @@ def chib(
 
 @part()
 def longest_document(indptr, counts):
+    """Tokens of the longest document, at least 1."""
     longest = 1
     for i in range(indptr.shape[0] - 1):
         length = 0
@@ -175,6 +176,7 @@ def content(indptr, words, counts, i):
 
 @part()
 def weigh(c, shape, rate, present, row, weights):
+    """Weigh the components of one more token with these loadings; return the sum."""
     total = 0.0
     for k in range(c.shape[0]):
         weights[k] = (c[k] + shape[k]) / rate[k] * row[k]
@@ -186,6 +188,7 @@ def weigh(c, shape, rate, present, row, weights):
 
 @part()
 def choose(stream, weights, total):
+    """Draw a component in proportion to its weight, never one of weight zero."""
     left = uniform(stream) * total
     k = 0
     last = weights.shape[0] - 1

@@ -149,7 +149,7 @@ def _scores(facts: Facts) -> tuple[float, float] | None:
     """Return the log-likelihood per held-out token, of the model and of the unigram."""
     if facts.corpus is None or facts.fit.documents is None:
         return None
-    return facts.fit.score(facts.corpus), facts.fit.unigram_score(facts.corpus)[0]
+    return facts.fit.score(facts.corpus), facts.fit.unigram_score(facts.corpus)
 
 
 _STYLE = """

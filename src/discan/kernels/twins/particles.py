@@ -2,6 +2,7 @@
 """Twins of the unbiased estimates by particles and by annealing."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import gammaln
@@ -23,7 +24,10 @@ def left_to_right(
     for i, w, n in each_document(indptr, words, counts):
         if not (loadings[w] > 0).any(axis=1).all():
             continue
-        stream, table = Stream(seed, PARTICLES, run, content(w, n)), _rows(levels[i], shape, rate, present)
+        stream, table = (
+            Stream(seed, PARTICLES, run, content(w, n)),
+            _rows(levels[i], shape, rate, present),
+        )
         tokens = np.repeat(w, n)
         for last in range(len(tokens) - 1, 0, -1):
             other = int(stream.uniform() * (last + 1))
@@ -60,14 +64,17 @@ def anneal_documents(
     for i, w, n in each_document(indptr, words, counts):
         if not (loadings[w] > 0).any(axis=1).all():
             continue
-        stream, (a, b, p) = Stream(seed, ANNEAL, run, content(w, n)), _rows(levels[i], shape, rate, present)
+        stream, (a, b, p) = (
+            Stream(seed, ANNEAL, run, content(w, n)),
+            _rows(levels[i], shape, rate, present),
+        )
         rows = loadings[np.repeat(w, n)]
         particle = _Particle((a, np.ones_like(b), np.ones_like(p)))
         log_weight = 0.0
         for row in rows:
             log_weight += math.log(particle.weights(row > 0).sum())
             particle.draw(stream, row > 0)
-        for before, after in zip(ladder[:-1], ladder[1:], strict=True):
+        for before, after in pairwise(ladder):
             if before > 0:
                 particle.table = (a, b**before, p**before)
                 for t, row in enumerate(rows):
