@@ -170,6 +170,10 @@ def test_score(run, place):
     rows = json.loads(run("score", place / "model", place / "corpus.discan", "--json")[0])
     assert [row["predictor"] for row in rows] == ["model", "unigram"]
     assert rows[0]["perplexity"] < rows[1]["perplexity"]
+    estimator = discan.load(place / "model")
+    found = estimator.score_with_error(discan.read(place / "corpus.discan"))
+    assert (rows[0]["nats per token"], rows[0]["standard error"]) == found
+    assert found[1] > 0
     assert "perplexity" in run("score", place / "model", place / "corpus.discan")[0]
 
 

@@ -27,12 +27,13 @@ def test_chib(K, spike):
     block = make_block(K, spike, largest=2, big=False)
     arguments = (*block.head, block.levels, *block.table, block.loadings)
     got = np.empty(block.n_documents)
-    evidence.chib(*arguments, got, 300, SEED)
-    close(got, twins.chib(*arguments, 300, SEED))
+    rest = (np.arange(20, 20 + block.n_documents), SEED, 1)
+    evidence.chib(*arguments, got, *rest)
+    close(got, twins.chib(*arguments, *rest))
     block.loadings[block.head[1][block.head[0][2]]] = 0.0
-    evidence.chib(*arguments, got, 300, SEED)
+    evidence.chib(*arguments, got, *rest)
     assert got[2] == -np.inf
-    close(got, twins.chib(*arguments, 300, SEED))
+    close(got, twins.chib(*arguments, *rest))
 
 
 def test_a_document_gets_the_same_answer_anywhere():
@@ -40,11 +41,13 @@ def test_a_document_gets_the_same_answer_anywhere():
     table = tuple(x[:1] for x in block.table)
     levels = np.zeros(block.n_documents, dtype=np.int32)
     together = np.empty(block.n_documents)
-    evidence.chib(*block.head, levels, *table, block.loadings, together, 300, SEED)
+    n_sweeps = np.full(block.n_documents, 30)
+    evidence.chib(*block.head, levels, *table, block.loadings, together, n_sweeps, SEED, 0)
     indptr = block.head[0]
     for i in range(block.n_documents):
         alone = np.empty(1)
         evidence.chib(
-            indptr[i : i + 2], *block.head[1:], levels[:1], *table, block.loadings, alone, 300, SEED
-        )
+            indptr[i : i + 2], *block.head[1:], levels[:1], *table, block.loadings, alone,
+            n_sweeps[:1], SEED, 0,
+        )  # fmt: skip
         assert alone[0] == together[i]

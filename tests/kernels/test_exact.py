@@ -159,9 +159,9 @@ def test_expect_conditional_finds_the_best_bound():
 @CASES
 def test_chib_is_unbiased(model, number):
     document = Document(model, number)
-    estimates, out = [], np.empty(1)
+    estimates, out, n_sweeps = [], np.empty(1), np.array([100])
     for seed in np.arange(200, dtype=np.uint64):
-        evidence.chib(*document.head, *document.table, document.theta, out, 0, seed)
+        evidence.chib(*document.head, *document.table, document.theta, out, n_sweeps, seed, 0)
         estimates.append(out[0] + document.constant)
     ratios = np.exp(np.array(estimates) - document.exact()["logp_sequence"])
     assert abs(ratios.mean() - 1) < 5 * ratios.std() / np.sqrt(len(ratios)) + 1e-9

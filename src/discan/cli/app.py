@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from discan import __version__
+from discan.cli.anomalies import anomalies
 from discan.cli.compare import compare, quality
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
@@ -28,9 +29,27 @@ from discan.cli.show import info, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, name, plot, report, quality, compare, transform, predict, impute, recommend,
-    score, info, export, convert, datasets, formats, demo,
-)  # fmt: skip
+    fit,
+    resume,
+    show,
+    name,
+    plot,
+    report,
+    quality,
+    compare,
+    transform,
+    predict,
+    impute,
+    recommend,
+    score,
+    anomalies,
+    info,
+    export,
+    convert,
+    datasets,
+    formats,
+    demo,
+)
 
 
 class _Commands(TyperGroup):

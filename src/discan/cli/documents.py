@@ -202,17 +202,18 @@ def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) ->
 
     The other half of the words gives the mix of the document. The unigram, for comparison,
     predicts the word shares of the training data for every document. Perplexity is the number of
-    equally likely words that would be as hard to guess: lower is better.
+    equally likely words that would be as hard to guess: lower is better. The standard error is
+    over documents: how far the score would vary with another sample of documents.
 
     [b]Example:[/b] discan score model/ test.jsonl
     """
     (fit, _), corpus = model_and_data(model, data, reading)
     with _threads(reading) as engine:
-        scores = {"model": fit.score(corpus, engine)}
+        scores = {"model": fit.score_with_error(corpus, engine)}
     if fit.documents is not None:
-        scores["unigram"] = fit.unigram_score(corpus)
-    rows = [(name, nats, math.exp(-nats)) for name, nats in scores.items()]
-    emit(style.style, ("predictor", "nats per token", "perplexity"), rows)
+        scores["unigram"] = fit.unigram_with_error(corpus)
+    rows = [(name, nats, error, math.exp(-nats)) for name, (nats, error) in scores.items()]
+    emit(style.style, ("predictor", "nats per token", "standard error", "perplexity"), rows)
 
 
 def _group(fit: Any, group: str) -> int | str:

@@ -12,6 +12,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators.frames import frame
+from discan.evaluation.anomalies import find_anomalies
+from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
 from discan.evaluation.quality import quality
 from discan.fitting.naming import words_by_lift
 from discan.fitting.recommending import Recommended
@@ -169,6 +171,59 @@ class Answers:
         """
         return float(np.exp(-self.score(X)))  # type: ignore[attr-defined]
 
+    def log_likelihood(self, X: Any, method: Any = "chib") -> Array:
+        """Log p(w | components) of each document, scores integrated out, bag form, (I,).
+
+        It is one run of ``document_likelihood``, which also says how sure it is.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        method : {"chib", "smc", "ais", "bound"}
+            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p;
+            short documents, with few ways to split their tokens, are summed exactly.
+            "smc": left to right by particles with resampling, unbiased for p.
+            "ais": annealed importance sampling, unbiased for p.
+            "bound": the variational lower bound, deterministic, never above the true value.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            found = document_likelihood(self.fit_, corpus, method, n_runs=1, engine=engine)
+        return found.log_likelihood
+
+    def document_likelihood(
+        self, X: Any, method: Any = "chib", n_runs: int | None = None, over_draws: bool = False
+    ) -> DocumentLikelihood:
+        """Log p(w | components) of each document, with its Monte-Carlo error and what it is.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        method : {"chib", "smc", "ais", "bound"} or object
+            As for ``log_likelihood``. The objects ``Chib``, ``LeftToRight`` and ``Annealing`` of
+            ``discan.evaluation.document_likelihood`` take options, e.g. ``Chib(n_sweeps=150)``.
+        n_runs : int, optional
+            Independent runs; their estimates of p are averaged, and their spread is the error. By
+            default 8, or with ``over_draws`` one per draw.
+        over_draws : bool, default=False
+            Average p over the draws that were kept (``Collapsed(keep_draws=True)``) instead of
+            taking the mean of the components: the log of the mean, not the mean of the logs.
+
+        Returns
+        -------
+        DocumentLikelihood
+            ``log_likelihood`` and ``error``, both (I,), ``kind``, ``total``, ``per_token``.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return document_likelihood(self.fit_, corpus, method, n_runs, over_draws, engine)
+
+    def score_with_error(self, X: Any) -> tuple[float, float]:
+        """The score of documents, as ``score`` gives it, and its standard error over documents."""
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return self.fit_.score_with_error(corpus, engine)
+
     def transform_sd(self, X: Any) -> Array:
         """Standard deviations of what ``transform`` returns, (I, K).
 
@@ -181,6 +236,51 @@ class Answers:
             return self.fit_.infer_with_sd(corpus, engine)[1]
 
     # ---- data frames ----
+
+    def anomalies(
+        self, X: Any, n: int | None = None, *, by: str = "tail", n_simulated: int = 199,
+        method: Any = "bound", library: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Documents as a data frame, those that the model finds most unlikely first.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+        n : int, optional
+            Rows of the frame; all documents by default.
+        by : {"tail", "likelihood"}, default="tail"
+            Order by the tail probability or by the log-likelihood per token. The former takes the
+            length of a document into account.
+        n_simulated : int, default=199
+            Documents drawn from the model to compare with.
+        method : {"bound", "chib", "smc", "ais"}, default="bound"
+            How the log-likelihoods are computed; see ``log_likelihood``.
+        library : {"pandas", "polars"}, optional
+            As for ``components_frame``.
+
+        Returns
+        -------
+        data frame
+            Columns: "number" of the document in X, from 0; "tokens"; "nats per token", the log
+            probability of its tokens divided by their number; "tail probability", the share of
+            documents drawn from the model that are no likelier, at least 1 / (n_simulated + 1);
+            "unlikely words", given the document's mix of components.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            found = find_anomalies(self.fit_, corpus, n, by, n_simulated, method, engine)
+        fit = self.fit_
+        words = word_labels(fit.layout, fit.nouns.word)
+        names = corpus.document_names or [str(i) for i in range(corpus.n_documents)]
+        unlikely = [", ".join(words[j] for j in row) for row in found.words]
+        columns = {
+            "number": found.documents,
+            "tokens": found.tokens,
+            "nats per token": found.per_token,
+            "tail probability": found.tail,
+            f"unlikely {fit.nouns.words}": np.array(unlikely, dtype=object),
+        }
+        return frame(library, fit.nouns.document, [names[i] for i in found.documents], columns)
 
     def components_frame(self, library: str | None = None) -> Any:
         """The components as a data frame, a row per word and a column per component.

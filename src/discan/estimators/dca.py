@@ -411,21 +411,6 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             )
         return self._infer(X, fold_in).absent
 
-    def log_likelihood(self, X: Any, method: str = "chib") -> Array:
-        """Log p(w | components) of each document, scores integrated out, bag form, (I,).
-
-        Parameters
-        ----------
-        X : (I, J) counts
-        method : {"chib", "bound"}
-            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p;
-            short documents, with few ways to split their tokens, are summed exactly.
-            "bound": the variational lower bound, deterministic, never above the true value.
-        """
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            return self.fit_.log_likelihood(corpus, method, engine)
-
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per token by document completion, in nats.
 

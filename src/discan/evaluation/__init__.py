@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judge fits: match components, measure their quality, compare fits, diagnose chains."""
+"""Judge fits: likelihoods, evidence, chains, components, comparisons, anomalies."""

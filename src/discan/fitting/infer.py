@@ -1,31 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documents given fixed loadings: posterior means, log-likelihoods, held-out scores."""
+"""Documents given fixed loadings: posterior means and held-out scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from discan.algorithms import Algorithm, Variational
+from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
-from discan.algorithms.sampling import check_tokens
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.data.splits import split_tokens, thin
 from discan.engines import Engine
 from discan.errors import InputError
 from discan.kernels.enumeration import enumerate_counts
-from discan.kernels.evidence import chib
 from discan.models import ScoreTable
 from discan.models.base import proportions
 from discan.typing import Array
-from discan.validation import one_of
 
-__all__ = ["completion", "infer", "log_likelihood", "unigram_completion"]
+__all__ = [
+    "completion", "divided", "enumerated", "infer", "score_and_error", "short_documents",
+    "unigram_completion",
+]  # fmt: skip
 
-CHIB_WORK = 1_000_000  # token x component updates per document
 ENUMERATED = 2**14  # states of a document that is summed exactly
 AT_ONCE = 2**18  # entries x components that are scored at once
 PIECES = 32  # a small corpus is cut into, so that all threads have work
@@ -41,60 +39,19 @@ def infer(
         return algorithm.infer(params, block, seed)
 
     def whole(block: Block, params: Params) -> Posterior:
-        _, counts, empty = _enumerated(block, params.table, params.loadings)
+        _, counts, empty = enumerated(block, params.table, params.loadings)
         rows = params.table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
         return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
 
     # a sampler's estimate is replaced by the exact sum where that is cheap
-    short = _short(corpus, params.n_components) if algorithm.whole_counts else None
-    return Posterior(*_divided(corpus, params, short, whole, work, engine))
-
-
-def log_likelihood(
-    method: str, params: Params, loadings: Array, corpus: Corpus, engine: Engine, seed: np.uint64
-) -> Array:
-    """Log p(w | loadings) of each document, bag form, scores integrated out, (I,).
-
-    Parameters
-    ----------
-    method : {"chib", "bound"}
-        Chib / Murray-Salakhutdinov, unbiased for p, and exact for short documents; or the
-        variational lower bound.
-    """
-    point = replace(params, loadings=loadings, loading_shape=None)
-    one_of("method", method, ("chib", "bound"))
-    if method == "chib" and not corpus.integral:
-        raise InputError("method='chib' needs whole counts", use={"method": "bound"})
-
-    def estimate(block: Block, params: Params) -> tuple[Array]:
-        check_tokens(block, {"method": "bound"})
-        out = np.empty(block.stop - block.start)
-        chib(
-            block.indptr, block.words, block.counts, block.levels, *params.table, loadings,
-            out, CHIB_WORK, seed,
-        )  # fmt: skip
-        return (out,)
-
-    def bound(block: Block, params: Params) -> tuple[Array]:
-        return (Variational(loadings="point").document_objective(params, block),)
-
-    def whole(block: Block, params: Params) -> tuple[Array]:
-        return (_enumerated(block, params.table, loadings)[0],)
-
-    short = _short(corpus, params.n_components) if method == "chib" else None
-    logs, *_ = _divided(
-        corpus, point, short, whole, estimate if method == "chib" else bound, engine
-    )
-    constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
-    impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0)
-    return np.where(impossible > 0, -np.inf, logs + constants)
+    short = short_documents(corpus, params.n_components) if algorithm.whole_counts else None
+    return Posterior(*divided(corpus, params, short, whole, work, engine))
 
 
 def completion(
     algorithm: Algorithm,
-    params: Params,
-    loadings: Array,
+    draws: Sequence[tuple[Params, Array]],
     corpus: Corpus,
     engine: Engine,
     seed: np.uint64,
@@ -103,32 +60,54 @@ def completion(
 
     Half of the tokens of each document (a fixed split; of its words, if counts are fractional) give
     its proportions, the other half is scored: sum_j w_j log sum_k E[m_k] theta_jk, within the
-    word's group.
+    word's group. The probability of a token is the mean over ``draws``, each of them the parameters
+    for fold-in and the loadings (J, K) to score with.
     """
-    observed, scored = _halves(corpus, params.model.normalised)
+    observed, scored = _halves(corpus, draws[0][0].model.normalised)
     return _predicted(
-        proportions(infer(algorithm, params, observed, engine, seed).scores), loadings, scored
+        [
+            (proportions(infer(algorithm, params, observed, engine, seed).scores), loadings)
+            for params, loadings in draws
+        ],
+        scored,
     )
 
 
 def unigram_completion(overall: Array, corpus: Corpus, normalised: bool) -> Array:
     """Score the same half of the tokens by one distribution (J,) for all documents, (2, I)."""
     _, scored = _halves(corpus, normalised)
-    return _predicted(np.ones((corpus.n_documents, 1)), overall[:, None], scored)
+    return _predicted([(np.ones((corpus.n_documents, 1)), overall[:, None])], scored)
 
 
-def _predicted(m: Array, loadings: Array, scored: Corpus) -> Array:
-    """Log-likelihood of the tokens to score and their number, (2, I), by proportions (I, K)."""
+def score_and_error(found: Array) -> tuple[float, float]:
+    """Log-likelihood per token, and its standard error over documents, of sums (2, I).
+
+    The error is that of a ratio of two sums over documents; NaN for fewer than two documents.
+    """
+    total, tokens = found.sum(axis=1)
+    score, n_documents = total / tokens, np.count_nonzero(found[1])
+    if n_documents < 2:
+        return float(score), float("nan")
+    squares = np.sum((found[0] - score * found[1]) ** 2) * n_documents / (n_documents - 1)
+    return float(score), float(np.sqrt(squares) / tokens)
+
+
+def _predicted(draws: Sequence[tuple[Array, Array]], scored: Corpus) -> Array:
+    """Log-likelihood of the tokens to score and their number, (2, I).
+
+    The probability of a token is the mean over draws of proportions (I, K) and loadings (J, K).
+    """
     if scored.n_tokens == 0:
         raise InputError("no tokens to score: the documents are empty")
     sizes = scored.layout.group_sizes[scored.layout.group_of_word]
     documents = np.repeat(np.arange(scored.n_documents), np.diff(scored.indptr))
     logs = np.empty(scored.n_entries)
-    step = max(1, AT_ONCE // m.shape[1])
+    step = max(1, AT_ONCE // draws[0][0].shape[1])
     for start in range(0, scored.n_entries, step):
         entries = slice(start, start + step)
         rows, words = documents[entries], scored.words[entries]
-        chance = np.einsum("tk,tk->t", m[rows], loadings[words])
+        chance = sum(np.einsum("tk,tk->t", m[rows], theta[words]) for m, theta in draws)
+        chance = chance / len(draws)  # the logarithm of the mean, not the mean of logarithms
         chance = (1.0 - FLOOR) * chance + FLOOR / sizes[words]
         logs[entries] = scored.counts[entries] * np.log(chance)
     return np.array(
@@ -139,12 +118,13 @@ def _predicted(m: Array, loadings: Array, scored: Corpus) -> Array:
     )
 
 
-def _short(corpus: Corpus, n_components: int) -> Array:
+def short_documents(corpus: Corpus, n_components: int) -> Array:
     """Documents with few enough ways to split their tokens over the components, (I,) bool."""
     return np.asarray(n_components * np.log1p(corpus.lengths) <= np.log(ENUMERATED))
 
 
-def _enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, Array, Array]:
+def enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, Array, Array]:
+    """Exact log p (n,), E[c] (n, K) and P(c = 0) (n, K) of the documents of a block."""
     shape = (block.stop - block.start, table.shape.shape[1])
     logs, counts, empty = np.empty(shape[0]), np.zeros(shape), np.zeros(shape)
     enumerate_counts(
@@ -154,7 +134,7 @@ def _enumerated(block: Block, table: ScoreTable, loadings: Any) -> tuple[Array, 
     return logs, counts, empty
 
 
-def _divided(
+def divided(
     corpus: Corpus,
     params: Params,
     chosen: Array | None,

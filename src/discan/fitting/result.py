@@ -19,7 +19,7 @@ from discan.errors import DiscanError, InputError
 from discan.fitting import hidden_groups
 from discan.fitting.convergence import verdict
 from discan.fitting.hidden_groups import Filled
-from discan.fitting.infer import completion, infer, log_likelihood, unigram_completion
+from discan.fitting.infer import completion, infer, score_and_error, unigram_completion
 from discan.fitting.naming import Given, default_names, read_names, words_by_lift
 from discan.fitting.posterior import Documents, Draws, Loadings, size_order
 from discan.fitting.recommending import Recommended, recommend
@@ -31,6 +31,8 @@ from discan.typing import Array
 from discan.validation import whole
 
 __all__ = ["Fit"]
+
+SCORED_DRAWS = 20  # kept draws that a score averages over, at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,7 +260,7 @@ class Fit:
     def infer(self, corpus: Corpus, engine: Engine | None = None) -> Posterior:
         """Posterior means of new documents given the components, each on its own."""
         self._check_counts(corpus)
-        return infer(self.algorithm, self.inference, corpus, engine or Threads(1), self._seed)
+        return infer(self.algorithm, self.inference, corpus, engine or Threads(1), self.seed)
 
     def infer_with_sd(
         self, corpus: Corpus, engine: Engine | None = None
@@ -286,39 +288,53 @@ class Fit:
         scores = self.infer(corpus, engine).scores
         return recommend(corpus, scores, self.mean_loadings, columns, whole("n", n, 1))
 
-    def log_likelihood(
-        self, corpus: Corpus, method: str = "chib", engine: Engine | None = None
-    ) -> Array:
-        """Log p(w | components) of each document, scores integrated out, bag form, (I,)."""
-        if not np.all(np.asarray(self.params.model.alpha) > 0):
-            raise InputError(
-                "maximum likelihood has no prior of the scores, so a document has no probability",
-                remedy="use score(X)", use={"algorithm": ("map", "variational")},
-            )  # fmt: skip
-        return log_likelihood(
-            method, self.params, self.mean_loadings, corpus, engine or Threads(1), self._seed
-        )
-
     def completion(self, corpus: Corpus, engine: Engine | None = None) -> Array:
-        """Held-out log-likelihood and number of held-out tokens of each document, (2, I)."""
+        """Held-out log-likelihood and number of held-out tokens of each document, (2, I).
+
+        If draws were kept, the probability of a token is the mean over up to 20 of them.
+        """
         self._check_counts(corpus)
-        return completion(
-            self.algorithm, self.inference, self.mean_loadings, corpus, engine or Threads(1),
-            self._seed,
-        )  # fmt: skip
+        draws = self.kept_draws(SCORED_DRAWS) or [(self.inference, self.mean_loadings)]
+        return completion(self.algorithm, draws, corpus, engine or Threads(1), self.seed)
+
+    def kept_draws(self, most: int | None = None) -> list[tuple[Params, Array]]:
+        """Parameters for inference and loadings (J, K) of the kept draws, evenly chosen.
+
+        ``most`` limits their number; the list is empty if no draws were kept.
+        """
+        if self.draws is None:
+            return []
+        n_draws = len(self.draws.loadings)
+        chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, most or n_draws)).astype(int))
+        found = []
+        for n in chosen:
+            hyper = dict(self.draws.hyperparameters[n])
+            prior = replace(self.params.prior, gamma=hyper.pop("gamma"))
+            model: Any = self.params.model
+            loadings = np.ascontiguousarray(self.draws.loadings[n], dtype=np.float64)
+            params = replace(self.params.with_model(replace(model, **hyper)), prior=prior)
+            found.append((replace(params, loadings=loadings), loadings))
+        return found
 
     def score(self, corpus: Corpus, engine: Engine | None = None) -> float:
         """Held-out log-likelihood per token by document completion, in nats."""
-        total, tokens = self.completion(corpus, engine).sum(axis=1)
-        return float(total / tokens)
+        return self.score_with_error(corpus, engine)[0]
+
+    def score_with_error(
+        self, corpus: Corpus, engine: Engine | None = None
+    ) -> tuple[float, float]:  # fmt: skip
+        """The score and its standard error over documents; NaN for a single document."""
+        return score_and_error(self.completion(corpus, engine))
 
     def unigram_score(self, corpus: Corpus) -> float:
         """Score of the training data's word shares, the same for every document, in nats."""
+        return self.unigram_with_error(corpus)[0]
+
+    def unigram_with_error(self, corpus: Corpus) -> tuple[float, float]:
+        """The same with its standard error over documents."""
         sizes = self.component_counts.sum(axis=0)
         overall = (sizes / sizes.sum()) @ self.components
-        found = unigram_completion(overall, corpus, self.params.model.normalised)
-        total, tokens = found.sum(axis=1)
-        return float(total / tokens)
+        return score_and_error(unigram_completion(overall, corpus, self.params.model.normalised))
 
     # ---- hidden groups ----
 
@@ -408,5 +424,6 @@ class Fit:
                 raise refusal
 
     @property
-    def _seed(self) -> np.uint64:
+    def seed(self) -> np.uint64:
+        """The seed of the fit, which names the random streams of inference, too."""
         return np.uint64(self.settings["seed"])

@@ -14,7 +14,9 @@ from .gibbs import log_factor
 from .random import EVIDENCE, FOLD_IN, open_stream, uniform
 from .simd.memory import copy, fill
 
-__all__ = ["chib", "fold_in"]
+__all__ = ["chib", "choose", "content", "fold_in", "list_tokens", "longest_document", "weigh"]
+
+_CENTRE_SWEEPS = 40  # sweeps that the expected counts of Chib's state come from
 
 
 @kernel()
@@ -29,7 +31,7 @@ def fold_in(
     and at most 10 000, so that short documents get more draws.
     """
     n_components = loadings.shape[1]
-    longest = _longest(indptr, counts)
+    longest = longest_document(indptr, counts)
     token_words = np.empty(longest, dtype=np.int64)
     assignments = np.empty(longest, dtype=np.int64)
     c = np.empty(n_components, dtype=np.int64)
@@ -38,19 +40,19 @@ def fold_in(
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         a, b, p = shape[level], rate[level], present[level]
-        n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
-        open_stream(stream, seed, FOLD_IN, np.int64(0), _content(indptr, words, counts, i))
+        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
+        open_stream(stream, seed, FOLD_IN, np.int64(0), content(indptr, words, counts, i))
         fill(c, np.int64(0))
         _start(stream, n_tokens, token_words, a, b, p, loadings, assignments, c, weights)
         n_draws = min(max(work // max(n_tokens, 1), 100), 10_000)
         for draw in range(burn_in + n_draws):
             for t in range(n_tokens):
                 c[assignments[t]] -= 1
-                total = _weigh(c, a, b, p, loadings[token_words[t]], weights)
+                total = weigh(c, a, b, p, loadings[token_words[t]], weights)
                 if draw >= burn_in:
                     for k in range(n_components):
                         out_component_counts[i, k] += weights[k] / total
-                assignments[t] = _choose(stream, weights, total)
+                assignments[t] = choose(stream, weights, total)
                 c[assignments[t]] += 1
             if draw >= burn_in:
                 for k in range(n_components):
@@ -63,19 +65,24 @@ def fold_in(
 
 @kernel()
 def chib(
-    indptr, words, counts, levels, shape, rate, present, loadings, out_log_probability, work, seed
-):
+    indptr, words, counts, levels, shape, rate, present, loadings,
+    out_log_probability, n_sweeps, seed, run,
+):  # fmt: skip
     """Estimate the log sequence probability of each document, scores integrated out.
 
     Same as twins.evidence.chib. Chib's identity with the correction of Murray & Salakhutdinov
     (theory 6.1) is unbiased for p. The result is up to the model's constant, and -inf for a
-    document with a word that no component has. The number of sweeps is ``work`` / (tokens x
-    components), at least 100 and at most 20 000.
+    document with a word that no component has. ``n_sweeps`` (I,) is the length of the chain of each
+    document; ``run`` is the number of an independent repetition.
     """
     n_components = loadings.shape[1]
-    longest = _longest(indptr, counts)
+    longest = longest_document(indptr, counts)
     token_words = np.empty(longest, dtype=np.int64)
     best = np.empty(longest, dtype=np.int64)
+    most_words = 1
+    for i in range(indptr.shape[0] - 1):
+        most_words = max(most_words, indptr[i + 1] - indptr[i])
+    shares = np.empty((most_words, n_components))
     first = np.empty(longest, dtype=np.int64)
     state = np.empty(longest, dtype=np.int64)
     c = np.empty(n_components, dtype=np.int64)
@@ -87,29 +94,26 @@ def chib(
         n_all = 0
         for t in range(indptr[i], indptr[i + 1]):
             n_all += counts[t]
-        n_tokens = _tokens(indptr, words, counts, i, loadings, token_words)
+        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
         if n_tokens < n_all:
             out_log_probability[i] = -np.inf
             continue
-        open_stream(stream, seed, EVIDENCE, np.int64(0), _content(indptr, words, counts, i))
+        open_stream(stream, seed, EVIDENCE, run, content(indptr, words, counts, i))
         fill(c, np.int64(0))
         _start(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights)
         for _ in range(20):
             _pass(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights, 1)
-        for _ in range(20):
-            if not _climb(n_tokens, token_words, a, b, p, loadings, best, c, weights):
-                break
+        _centre(stream, n_tokens, token_words, a, b, p, loadings, best, c, weights, shares)
         log_joint = log_factor(c, a, b, p)
         for t in range(n_tokens):
             log_joint += math.log(loadings[token_words[t], best[t]])
-        n_sweeps = min(max(work // max(n_tokens * n_components, 1), 100), 20_000)
-        place = int(uniform(stream) * n_sweeps)
+        place = int(uniform(stream) * n_sweeps[i])
         copy(best, n_tokens, first)
         _pass(stream, n_tokens, token_words, a, b, p, loadings, first, c, weights, -1)
         top, total = -np.inf, 0.0
         for direction in (1, -1):
             copy(first, n_tokens, state)
-            n_steps = n_sweeps - 1 - place if direction == 1 else place
+            n_steps = n_sweeps[i] - 1 - place if direction == 1 else place
             for step in range(n_steps + 1):
                 fill(c, np.int64(0))
                 for t in range(n_tokens):
@@ -126,11 +130,12 @@ def chib(
                     top = x
                 else:
                     total += math.exp(x - top)
-        out_log_probability[i] = log_joint - (top + math.log(total / n_sweeps))
+        out_log_probability[i] = log_joint - (top + math.log(total / n_sweeps[i]))
 
 
 @part()
-def _longest(indptr, counts):
+def longest_document(indptr, counts):
+    """Tokens of the longest document, at least 1."""
     longest = 1
     for i in range(indptr.shape[0] - 1):
         length = 0
@@ -141,7 +146,7 @@ def _longest(indptr, counts):
 
 
 @part()
-def _tokens(indptr, words, counts, i, loadings, token_words):
+def list_tokens(indptr, words, counts, i, loadings, token_words):
     """List the document's tokens, except words that no component has."""
     n_tokens = 0
     for t in range(indptr[i], indptr[i + 1]):
@@ -158,7 +163,7 @@ def _tokens(indptr, words, counts, i, loadings, token_words):
 
 
 @part()
-def _content(indptr, words, counts, i):
+def content(indptr, words, counts, i):
     """Hash a document's words and counts (FNV-1a over integers)."""
     result = np.uint64(0xCBF29CE484222325)
     prime = np.uint64(0x100000001B3)
@@ -170,7 +175,8 @@ def _content(indptr, words, counts, i):
 
 
 @part()
-def _weigh(c, shape, rate, present, row, weights):
+def weigh(c, shape, rate, present, row, weights):
+    """Weigh the components of one more token with these loadings; return the sum."""
     total = 0.0
     for k in range(c.shape[0]):
         weights[k] = (c[k] + shape[k]) / rate[k] * row[k]
@@ -181,7 +187,8 @@ def _weigh(c, shape, rate, present, row, weights):
 
 
 @part()
-def _choose(stream, weights, total):
+def choose(stream, weights, total):
+    """Draw a component in proportion to its weight, never one of weight zero."""
     left = uniform(stream) * total
     k = 0
     last = weights.shape[0] - 1
@@ -198,8 +205,8 @@ def _choose(stream, weights, total):
 def _start(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
     """Draw a component for each token given those before it."""
     for t in range(n_tokens):
-        total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
-        assignments[t] = _choose(stream, weights, total)
+        total = weigh(c, shape, rate, present, loadings[token_words[t]], weights)
+        assignments[t] = choose(stream, weights, total)
         c[assignments[t]] += 1
 
 
@@ -210,23 +217,44 @@ def _pass(stream, n_tokens, token_words, shape, rate, present, loadings, assignm
     for step in range(n_tokens):
         t = step if direction == 1 else n_tokens - 1 - step
         c[assignments[t]] -= 1
-        total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
-        assignments[t] = _choose(stream, weights, total)
+        total = weigh(c, shape, rate, present, loadings[token_words[t]], weights)
+        assignments[t] = choose(stream, weights, total)
         c[assignments[t]] += 1
 
 
 @part()
-def _climb(n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights):
-    """Move every token to its most probable component; return whether any token moved."""
-    moved = False
+def _centre(stream, n_tokens, token_words, shape, rate, present, loadings, assignments, c, weights,
+            shares):  # fmt: skip
+    """Set the state in the middle of the posterior: the tokens of each word by expected counts.
+
+    The sweeps of all states can reach it with much the same probability. The most probable state
+    is often far from all others.
+    """
+    for sweep in range(_CENTRE_SWEEPS):
+        word = 0
+        for t in range(n_tokens):
+            if t > 0 and token_words[t] != token_words[t - 1]:
+                word += 1
+            if sweep == 0 and (t == 0 or token_words[t] != token_words[t - 1]):
+                fill(shares[word], 0.0)
+            c[assignments[t]] -= 1
+            total = weigh(c, shape, rate, present, loadings[token_words[t]], weights)
+            for k in range(weights.shape[0]):
+                shares[word, k] += weights[k] / total / _CENTRE_SWEEPS
+            assignments[t] = choose(stream, weights, total)
+            c[assignments[t]] += 1
+    fill(c, np.int64(0))
+    word = 0
     for t in range(n_tokens):
-        c[assignments[t]] -= 1
-        _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
-        k = np.argmax(weights)
-        moved |= k != assignments[t]
-        assignments[t] = k
-        c[k] += 1
-    return moved
+        if t > 0 and token_words[t] != token_words[t - 1]:
+            word += 1
+        best = 0
+        for k in range(weights.shape[0]):
+            if shares[word, k] > shares[word, best]:
+                best = k
+        shares[word, best] -= 1.0
+        assignments[t] = best
+        c[best] += 1
 
 
 @part()
@@ -235,7 +263,7 @@ def _log_transition(n_tokens, token_words, shape, rate, present, loadings, state
     result = 0.0
     for t in range(n_tokens):
         c[state[t]] -= 1
-        total = _weigh(c, shape, rate, present, loadings[token_words[t]], weights)
+        total = weigh(c, shape, rate, present, loadings[token_words[t]], weights)
         result += math.log(weights[goal[t]] / total)
         c[goal[t]] += 1
     return result

@@ -14,13 +14,16 @@ import numpy as np
 from .compile import part
 
 __all__ = [
-    "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "POOL", "START", "SWEEP", "binomial",
-    "multinomial", "normal", "open_stream", "tables", "to_uniform", "uniform", "uniforms",
+    "ANNEAL", "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "PARTICLES", "POOL", "START", "SWEEP",
+    "binomial", "multinomial", "normal", "open_stream", "tables", "to_uniform", "uniform",
+    "uniforms",
 ]  # fmt: skip
 
 # Purposes of streams. They are NumPy integers and not literals, because functions are compiled
 # again for each literal argument.
-SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL = np.arange(1, 8)
+(
+    SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL, PARTICLES, ANNEAL,
+) = np.arange(1, 10)  # fmt: skip
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

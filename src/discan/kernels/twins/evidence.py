@@ -10,7 +10,7 @@ from .documents import each_document
 from .gibbs import log_factor
 from .random import EVIDENCE, FOLD_IN, WORD, Stream
 
-__all__ = ["chib", "fold_in"]
+__all__ = ["Document", "chib", "content", "fold_in"]
 
 
 def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_in, work, seed):
@@ -18,8 +18,8 @@ def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_
     means = np.zeros((len(indptr) - 1, loadings.shape[1]))
     empty = np.zeros_like(means)
     for i, w, n in each_document(indptr, words, counts):
-        stream = Stream(seed, FOLD_IN, 0, _content(w, n))
-        document = _Document(
+        stream = Stream(seed, FOLD_IN, 0, content(w, n))
+        document = Document(
             stream, w, n, shape[levels[i]], rate[levels[i]], present[levels[i]], loadings
         )
         n_draws = min(max(work // max(document.n_tokens, 1), 100), 10_000)
@@ -31,7 +31,7 @@ def fold_in(indptr, words, counts, levels, shape, rate, present, loadings, burn_
     return means, empty
 
 
-def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, seed):
+def chib(indptr, words, counts, levels, shape, rate, present, loadings, n_sweeps, seed, run):
     """Estimate log p of each document (I,), up to the model's constant (theory 6.1).
 
     p(x, z*) is divided by the mean probability that a sweep from z draws z*, over a chain of states
@@ -39,34 +39,30 @@ def chib(indptr, words, counts, levels, shape, rate, present, loadings, work, se
     """
     result = np.full(len(indptr) - 1, -np.inf)
     for i, w, n in each_document(indptr, words, counts):
-        stream = Stream(seed, EVIDENCE, 0, _content(w, n))
-        document = _Document(
+        stream = Stream(seed, EVIDENCE, run, content(w, n))
+        document = Document(
             stream, w, n, shape[levels[i]], rate[levels[i]], present[levels[i]], loadings
         )
         if document.impossible:
             continue
         for _ in range(20):
             document.sweep()
-        for _ in range(20):
-            if not document.climb():
-                break
+        document.centre(w, n)
         goal, log_joint = document.z.copy(), document.log_joint()
-        work_per_sweep = max(document.n_tokens * document.n_components, 1)
-        n_sweeps = min(max(work // work_per_sweep, 100), 20_000)
-        place = int(stream.uniform() * n_sweeps)
+        place = int(stream.uniform() * n_sweeps[i])
         document.sweep(-1)
         first = document.z.copy()
         transitions = [document.log_transition(goal)]
-        for order, n_steps in ((1, n_sweeps - 1 - place), (-1, place)):
+        for order, n_steps in ((1, n_sweeps[i] - 1 - place), (-1, place)):
             document.set(first)
             for _ in range(n_steps):
                 document.sweep(order)
                 transitions.append(document.log_transition(goal))
-        result[i] = log_joint - (np.logaddexp.reduce(transitions) - math.log(n_sweeps))
+        result[i] = log_joint - (np.logaddexp.reduce(transitions) - math.log(n_sweeps[i]))
     return result
 
 
-class _Document:
+class Document:
     """The tokens of one document, their components and the conditionals of a Gibbs sampler."""
 
     def __init__(self, stream, words, counts, shape, rate, present, loadings):
@@ -79,13 +75,15 @@ class _Document:
         self.c = np.zeros(self.n_components, dtype=np.int64)
         self.z = np.zeros(self.n_tokens, dtype=np.int64)
         for t in range(self.n_tokens):
-            self._put(t, stream.choose(*self._weights(t)))
+            self.put(t, stream.choose(*self.weights(t)))
 
-    def _weights(self, t):
+    def weights(self, t):
+        """Weights of the components for token t, and their sum."""
         weights = document_weight(self.c, *self.table) * self.rows[t]
         return weights, weights.sum()
 
-    def _put(self, t, k):
+    def put(self, t, k):
+        """Give token t, which has none, a component."""
         self.z[t] = k
         self.c[k] += 1
 
@@ -99,18 +97,21 @@ class _Document:
         conditionals = np.zeros(self.rows.shape)
         for t in range(self.n_tokens)[::order]:
             self.c[self.z[t]] -= 1
-            weights, total = self._weights(t)
+            weights, total = self.weights(t)
             conditionals[t] = weights / total
-            self._put(t, self.stream.choose(weights, total))
+            self.put(t, self.stream.choose(weights, total))
         return conditionals
 
-    def climb(self):
-        """Move every token to its most probable component; return whether any token moved."""
-        before = self.z.copy()
-        for t in range(self.n_tokens):
-            self.c[self.z[t]] -= 1
-            self._put(t, np.argmax(self._weights(t)[0]))
-        return (before != self.z).any()
+    def centre(self, words, counts, n_sweeps=40):
+        """Give the tokens of each word to components by the word's expected counts."""
+        expected = sum(self.sweep() / n_sweeps for _ in range(n_sweeps))
+        state = []
+        for shares in np.split(expected, np.cumsum(counts)[:-1]) if len(words) else ():
+            left = shares.sum(axis=0)
+            for _ in shares:
+                state.append(int(np.argmax(left)))
+                left[state[-1]] -= 1
+        self.set(np.array(state, dtype=np.int64))
 
     def log_transition(self, goal):
         """Log probability that a forward sweep draws ``goal``; the state does not change."""
@@ -118,9 +119,9 @@ class _Document:
         self.set(z)
         for t in range(self.n_tokens):
             self.c[self.z[t]] -= 1
-            weights, total = self._weights(t)
+            weights, total = self.weights(t)
             result += math.log(weights[goal[t]] / total)
-            self._put(t, goal[t])
+            self.put(t, goal[t])
         self.set(z)
         return result
 
@@ -130,7 +131,7 @@ class _Document:
         return log_factor(self.c, *self.table) + np.log(chosen).sum()
 
 
-def _content(words, counts):
+def content(words, counts):
     """Hash a document's words and counts."""
     result = 0xCBF29CE484222325
     for pair in zip(words, counts, strict=True):
