@@ -29,10 +29,11 @@ BELOW = {
     "estimators": {"data", "engines", "models", "algorithms", "fitting"},
     "plot": {"data", "fitting"},
     "reporting": {"data", "engines", "fitting", "models", "plot"},
+    "explorer": {"data", "fitting", "plot", "reporting"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
-        "algorithms", "data", "demos", "engines", "estimators", "fitting", "models", "plot",
-        "readers", "reporting",
+        "algorithms", "data", "demos", "engines", "estimators", "explorer", "fitting", "models",
+        "plot", "readers", "reporting",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

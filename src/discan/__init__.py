@@ -19,6 +19,7 @@ _HOMES = {
     "discan.readers": ("read",),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
+    "discan.explorer": ("Explorer", "explore"),
     "discan.estimators": (
         "DCA",
         "LDA",

@@ -15,6 +15,7 @@ from discan import __version__
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
 from discan.cli.errors import one_line, shell_setting, terminated
+from discan.cli.explore import explore
 from discan.cli.fit import fit, resume
 from discan.cli.names import name
 from discan.cli.options import with_groups
@@ -26,7 +27,7 @@ from discan.cli.show import info, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, name, plot, report, transform, predict, impute, recommend, score, info,
+    fit, resume, show, name, plot, report, explore, transform, predict, impute, recommend, score, info,
     convert, datasets, formats, demo,
 )  # fmt: skip
 

@@ -16,7 +16,10 @@ from discan.data.nouns import Nouns
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["decode_about", "encode_about", "read_metadata", "select_metadata"]
+__all__ = ["EXCERPT", "decode_about", "encode_about", "read_metadata", "select_metadata"]
+
+EXCERPT = "excerpt"
+"""The column that holds the beginning of each text."""
 
 
 def read_metadata(given: Any, n_documents: int) -> dict[str, Array]:

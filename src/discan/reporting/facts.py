@@ -21,7 +21,7 @@ from discan.plot.periods import days
 from discan.plot.subjects import Components, Documents
 from discan.typing import Array
 
-__all__ = ["Facts", "gather"]
+__all__ = ["Facts", "aligned", "gather"]
 
 MOST_LABELS = 4  # columns of labels with a figure each
 EMPTY = 0.002  # share of all counts below which a component is called nearly empty
@@ -106,7 +106,7 @@ def gather(
     if data is None and fit.documents is None:
         raise InputError("the model has no documents to describe; give data")
     components = components_of(source)
-    corpus = None if data is None else _aligned(fit, data)
+    corpus = None if data is None else aligned(fit, data)
     documents, amounts = _documents(source, fit, components, corpus, n_jobs)
     metadata = documents.metadata
     for name in labels:
@@ -123,7 +123,7 @@ def gather(
     )  # fmt: skip
 
 
-def _aligned(fit: Fit, data: Any) -> Corpus:
+def aligned(fit: Fit, data: Any) -> Corpus:
     """Return data in the columns of the model."""
     if isinstance(data, Corpus):
         return align(data, fit.layout)
