@@ -27,8 +27,8 @@ from discan.cli.show import info, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, show, name, plot, report, explore, transform, predict, impute, recommend, score, info,
-    convert, datasets, formats, demo,
+    fit, resume, show, name, plot, report, explore, transform, predict, impute, recommend, score,
+    info, convert, datasets, formats, demo,
 )  # fmt: skip
 
 

@@ -149,7 +149,8 @@ class Material:
         rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
         totals = np.bincount(rows, logs, corpus.n_documents)
         empty = np.full(corpus.n_documents, np.nan)
-        return np.divide(totals, corpus.lengths, out=empty, where=corpus.lengths > 0)
+        known = corpus.lengths > 0
+        return np.asarray(np.divide(totals, corpus.lengths, out=empty, where=known))
 
 
 def read_material(

@@ -61,13 +61,14 @@ def log_codes(probabilities: Array) -> Array:
     """Code probabilities by their logarithms in 16 bits; 0 has a code of its own."""
     with np.errstate(divide="ignore"):
         steps = np.rint(-STEPS * np.log(np.minimum(probabilities, 1.0)))
-    return np.where(probabilities > 0, np.minimum(steps, ZERO - 1), ZERO).astype(np.uint16)
+    codes = np.where(probabilities > 0, np.minimum(steps, ZERO - 1), ZERO)
+    return np.asarray(codes, dtype=np.uint16)
 
 
 def share_codes(shares: Array, bits: int) -> Array:
     """Code shares from 0 to 1 in 8 or 16 bits."""
     largest = 2**bits - 1
-    return np.rint(np.clip(shares, 0.0, 1.0) * largest).astype(f"u{bits // 8}")
+    return np.asarray(np.rint(np.clip(shares, 0.0, 1.0) * largest), dtype=f"u{bits // 8}")
 
 
 def one_line(text: object, longest: int = 0) -> str:

@@ -161,6 +161,9 @@ class _Maker:
                 "document": nouns.document, "documents": nouns.documents, "word": nouns.word,
                 "words": nouns.words, "component": nouns.component, "components": nouns.components,
                 "counts": found.counts, "groups": found.groups,
+                "tokens": found.counts
+                if found.grouped
+                else ("words" if nouns.word == "word" else "counts"),
             },
             "grouped": found.grouped,
             "components": [
@@ -176,7 +179,7 @@ class _Maker:
             "score": _score(facts),
             "settings": {name: one_line(value, 400) for name, value in settings.items()},
             "learnt": fit.learnt,
-            "trace": _thinned(fit.trace["objective"]) if len(fit.trace) > 1 else [],
+            "trace": _trace(fit),
             "map": {"distance": material.distance, "kept": round(material.plane[1], 4)},
             "seen": not facts.new,
         }  # fmt: skip
@@ -380,8 +383,12 @@ def _score(facts: Any) -> dict[str, float] | None:
     }
 
 
-def _thinned(values: Array) -> list[list[float]]:
-    """Return (cycle, value) of at most some hundreds of cycles, always the first and the last."""
+def _trace(fit: Any) -> list[list[float]]:
+    """Return (cycle, objective per token) of some hundreds of cycles, with the first and last."""
+    if len(fit.trace) < 2:
+        return []
+    n_tokens = float(fit.settings.get("tokens", fit.documents.totals.sum()))
+    values = fit.trace["objective"] / max(n_tokens, 1.0)
     at = np.unique(np.linspace(0, len(values) - 1, LONG_TRACE).round().astype(np.int64))
     return [[int(n) + 1, float(values[n])] for n in at if np.isfinite(values[n])]
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from discan.data.align import align
+from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
+from discan.data.frames import holds_text, is_frame, read_frame
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fitting.result import Fit
@@ -125,8 +127,12 @@ def gather(
 
 def aligned(fit: Fit, data: Any) -> Corpus:
     """Return data in the columns of the model."""
+    if is_annotated(data):
+        data = read_annotated(data, fit)
+    elif is_frame(data) and holds_text(data):
+        data = read_frame(data, fit)
     if isinstance(data, Corpus):
-        return align(data, fit.layout)
+        return align(data, fit.layout, left_out=fit.left_out)
     layout = fit.layout
     columns = hasattr(type(data), "columns")
     names = None if columns else layout.word_names

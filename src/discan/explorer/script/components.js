@@ -164,8 +164,9 @@ function questionParts(k) {
   const rows = model.questions(k, byDifference, SHOWN);
   if (!rows.length) return [];
   const tone = colour(k);
+  const short = rows.every(({ group }) => model.a.groups[group].length <= 14); // one line each
   const line = (row, named) => make("li", { class: row.word === state.word ? "on" : "" },
-    button(model.a.words[row.word], () => choose({ word: row.word === state.word ? -1 : row.word }, false),
+    button(short ? model.word(row.word) : model.a.words[row.word], () => choose({ word: row.word === state.word ? -1 : row.word }, false),
       { class: named ? "link strong" : "link", "aria-pressed": String(row.word === state.word) }),
     bar(row.chance, tone, { mark: row.others, ...interval(row, 1) }),
     make("span", { class: "number", text: percent(row.chance) }),
@@ -173,8 +174,8 @@ function questionParts(k) {
   return [make("h3", { text: `What sets it apart` }),
     make("div", { class: "fields" }, choice("by", [["evidence", "how much it tells"],
       ["difference", "difference"]], state.telling, (key) => choose({ telling: key }, false))),
-    make("ol", { class: "questions" }, rows.map(({ group, answers }) => make("li", {},
-      make("span", { class: "question", text: model.a.groups[group] }),
+    make("ol", { class: short ? "questions short" : "questions" }, rows.map(({ group, answers }) => make("li", {},
+      !short && make("span", { class: "question", text: model.a.groups[group] }),
       make("ul", { class: "bars answers" }, line(answers[0], true)),
       answers.length > 1 && moreAnswers(answers.slice(1), line)))),
     make("p", { class: "note", text: `Bars: share of the answer in the ${model.nouns.component}; tick and last `
@@ -219,7 +220,7 @@ function labelPart(k) {
     parts.push(make("h3", { text: column.time ? `Over time (${column.name})` : `By ${column.name}` }));
     const used = names.map((_, g) => g).filter((g) => column.sizes[g] > 0);
     if (column.time) {
-      parts.push(lineChart({ label: caption, names: used.map((g) => names[g]), low: 0, tone: colour(k),
+      parts.push(lineChart({ label: caption, names: used.map((g) => names[g]), at: used, low: 0, tone: colour(k),
         values: used.map((g) => means[g]), errors: used.map((g) => errors[g]) }));
     } else {
       const order = used.sort((a, b) => means[b] - means[a] || a - b);

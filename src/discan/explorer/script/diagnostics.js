@@ -15,10 +15,10 @@ function diagnosticsPane() {
     if (header.score) parts.push(make("p", { text: scoreText() }));
     if (header.trace.length > 1) {
       const values = header.trace.map(([, value]) => value);
-      parts.push(make("h3", { text: "Objective, cycle by cycle" }),
+      parts.push(make("h3", { text: "Objective, cycle by cycle (nats per token)" }),
         lineChart({ label: "Objective by cycle", names: header.trace.map(([cycle]) => String(cycle)), values,
           low: [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.03)], tone: "var(--accent)",
-          form: (value) => value.toPrecision(5), marks: 6 }),
+          form: (value) => value.toFixed(3), marks: 6 }),
         asTable("Objective by cycle", ["cycle", "objective"], () => header.trace.map(([cycle, value]) => [String(cycle), value.toPrecision(9)])));
     }
     parts.push(make("h3", { text: capital(nouns.components) }),
@@ -40,6 +40,6 @@ function diagnosticsPane() {
 function scoreText() {
   const { model: ours, unigram } = model.header.score;
   const { document: one, words, components } = model.nouns;
-  return `If half of each ${one} is known, the other half is as hard to guess as one of ${Math.exp(-ours).toPrecision(4)} `
-    + `equally likely ${words}; without ${components}, as one of ${Math.exp(-unigram).toPrecision(4)}.`;
+  return `If half of each ${one} is known, the other half is as hard to guess as one of ${rounded(Math.exp(-ours))} `
+    + `equally likely ${words}; without ${components}, as one of ${rounded(Math.exp(-unigram))}.`;
 }

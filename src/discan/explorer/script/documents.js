@@ -44,7 +44,7 @@ function documentsPane() {
         make("span", { class: "name", text: model.a.names[i] }),
         make("span", { class: "number", text: percent(model.share(i, state.component)) })),
       mixBar(model.mix(i)),
-      make("span", { class: "words", text: labels || counted(Math.round(model.a.length[i]), "token", "tokens") }));
+      make("span", { class: "words", text: labels || tokens(i) }));
     },
   });
   const count = make("p", { class: "facts" });
@@ -95,6 +95,8 @@ function documentsPane() {
   return node;
 }
 
+const tokens = (i) => `${whole(Math.round(model.a.length[i]))} ${model.nouns.tokens}`;
+
 function labelOf(i, n) {
   const code = model.a[`code${n}`][i];
   return code ? model.a[`label${n}`][code - 1] : "";
@@ -117,10 +119,10 @@ function documentParts(i) {
   const mix = model.mix(i);
   const facts = model.header.columns.map((column, n) => [column.name, labelOf(i, n)]);
   model.header.facts.forEach((name, n) => facts.push([name, model.a[`fact${n}`][i]]));
-  facts.push(["length", counted(Math.round(model.a.length[i]), "token", "tokens")]);
+  facts.push(["length", tokens(i)]);
   const fit = model.a.likelihood ? model.a.likelihood[i] : NaN;
   if (!Number.isNaN(fit)) {
-    facts.push(["surprise", `as hard to guess as 1 of ${Math.exp(-fit).toPrecision(3)} equally likely ${nouns.words}`]);
+    facts.push(["surprise", `as hard to guess as 1 of ${rounded(Math.exp(-fit))} equally likely ${nouns.words}`]);
   }
   const shown = mix.parts.filter((part) => part.share >= 0.005);
   return [

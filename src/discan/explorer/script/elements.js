@@ -38,6 +38,7 @@ const percent = (part) => {
   const digits = value >= 99.95 ? 0 : value >= 0.1 ? 1 : 2;
   return `${value < 0.005 ? "<0.01" : value.toFixed(digits)}\u00a0%`;
 };
+const rounded = (number) => number.toLocaleString("en-GB", { maximumSignificantDigits: 3 });
 const whole = (number) => number.toLocaleString("en-GB", { maximumFractionDigits: 0 });
 const counted = (number, one, many) => `${whole(number)} ${number === 1 ? one : many}`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -15,7 +15,7 @@ function mapPane() {
       const width = model.K > 1 ? model.a.nearest.length / model.K : 0;
       return [model.names[k], percent(c.size), width ? model.names[model.a.nearest[k * width]] : ""];
     })));
-  let place = null, path = null, discs = [];
+  let place = null, path = null, discs = [], zoom = 1;
 
   function layout() {
     const width = canvas.clientWidth || 600, height = canvas.clientHeight || 460;
@@ -28,8 +28,9 @@ function mapPane() {
     for (let i = 0; i < model.I && model.a.own; i++) take(points[2 * i], points[2 * i + 1]);
     const margin = Math.min(70, width / 8);
     const scale = Math.min((width - 2 * margin) / (right - left || 1), (height - 2 * margin) / (high - low || 1));
-    const [across, up] = [(left + right) / 2, (low + high) / 2];
-    place = (x, y) => [width / 2 + (x - across) * scale, height / 2 - (y - up) * scale];
+    let [across, up] = [(left + right) / 2, (low + high) / 2];
+    if (zoom > 1 && !model.a.own) [across, up] = model.a.place.subarray(2 * state.component, 2 * state.component + 2);
+    place = (x, y) => [width / 2 + (x - across) * scale * zoom, height / 2 - (y - up) * scale * zoom];
   }
 
   // The place of a document on the screen; those at one place are spread a little, always the same.
@@ -104,12 +105,21 @@ function mapPane() {
     }
     canvas.setAttribute("aria-label", `Map of ${counted(model.K, nouns.component, nouns.components)} and `
       + `${counted(model.I, nouns.document, nouns.documents)}. The list of ${nouns.components} and the table below say the same.`);
+    const focused = tools.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     tools.replaceChildren(choice("colour", [["component", `main ${nouns.component}`],
       ["share", `share of ${shorten(model.names[state.component], 30)}`]], state.colour,
     (key) => choose({ colour: key }, false)),
+    make("span", { class: "zoom" }, button("+", () => enlarge(1.5), { "aria-label": "Larger", class: "small" }),
+      button("−", () => enlarge(1 / 1.5), { "aria-label": "Smaller", class: "small" })),
     state.lasso ? button(`List ${counted(state.lasso.size, nouns.document, nouns.documents)}`,
       () => choose({ pane: "documents" })) : "",
     state.lasso ? button("Clear", () => choose({ lasso: null }, false)) : "");
+    if (focused) tools.querySelector(`[aria-label="${focused}"]`)?.focus();
+  }
+
+  function enlarge(factor) {
+    zoom = Math.max(1, Math.min(40, zoom * factor));
+    render();
   }
 
   function filtered() {
@@ -126,12 +136,12 @@ function mapPane() {
     pen.textBaseline = "middle";
     const taken = [];
     for (const { k, x, y, radius } of ordered) {
-      const text = shorten(model.names[k], 26), wide = pen.measureText(text).width;
+      const text = shorten(unnamed(k) ? `${model.components[k].number} ${firstWords(k, 2)}` : model.names[k], 28), wide = pen.measureText(text).width;
       const places = [[x + radius + 4, y], [x - radius - 4 - wide, y], [x - wide / 2, y - radius - 9],
         [x - wide / 2, y + radius + 9]];
       const free = places.find(([left, middle]) => left > 2 && left + wide < width - 2
         && !taken.some((box) => left < box[1] && left + wide > box[0] && middle - 8 < box[3] && middle + 8 > box[2]));
-      if (!free) continue;
+      if (!free || x < 0 || y < 0 || x > width) continue;
       taken.push([free[0], free[0] + wide, free[1] - 8, free[1] + 8]);
       pen.lineWidth = 3.5;
       pen.strokeStyle = paper;

@@ -66,13 +66,16 @@ const swatch = (k) => make("i", { class: "swatch", css: { background: colour(k) 
 
 // The shares of a document side by side; the text beside it says the same.
 function mixBar(mix, properties = {}) {
-  const parts = mix.parts.filter((part) => part.share > 0.001).map(({ k, share }) => make("i", {
+  const least = Math.min(0.01, 0.1 / mix.parts.length);
+  const shown = mix.parts.filter((part) => part.share >= least);
+  const left = 1 - shown.reduce((sum, part) => sum + part.share, 0);
+  const parts = shown.map(({ k, share }) => make("i", {
     css: { "flex-grow": String(share), background: colour(k) }, class: k === state.component ? "on" : "",
     title: `${model.names[k]}: ${percent(share)}`,
   }));
-  if (mix.left > 0.001) {
-    parts.push(make("i", { css: { "flex-grow": String(mix.left), background: OTHERS },
-      title: `other ${model.nouns.components}: ${percent(mix.left)}` }));
+  if (left > 0.003) {
+    parts.push(make("i", { css: { "flex-grow": String(left), background: OTHERS },
+      title: `other ${model.nouns.components}: ${percent(left)}` }));
   }
   return make("span", { class: "mix", "aria-hidden": "true", ...properties }, parts);
 }
@@ -86,10 +89,15 @@ function bar(length, tone, { mark = null, low = null, high = null } = {}) {
     mark !== null && make("b", { css: { left: clamp(mark) } }));
 }
 
-function componentLink(k, text = model.names[k]) {
+// A component's name as a button, with a few of its words if it has no name of its own.
+function componentLink(k) {
   return make("button", { type: "button", class: "link component", on: { click: () => choose({ component: k }) } },
-    swatch(k), make("span", { text }));
+    swatch(k), make("span", {}, model.names[k],
+      unnamed(k) ? make("span", { class: "dim", text: ` ${firstWords(k, 3)}` }) : ""));
 }
+
+// Whether a component of a text has only a number, so that its words say more.
+const unnamed = (k) => !model.header.grouped && model.names[k].endsWith(` ${model.components[k].number}`);
 
 function documentLink(i, more = "") {
   return make("button", { type: "button", class: "document-link", on: {
@@ -98,15 +106,17 @@ function documentLink(i, more = "") {
   make("span", { class: "more", text: more }), mixBar(model.mix(i)));
 }
 
-// A line with its interval over equally spaced places.
-function lineChart({ label, names, values, errors = null, tone, low = null, top = null, marks = 5,
+// A line with its interval; ``at`` are the places of the values, 0, 1, 2, ... if they are not given.
+function lineChart({ label, names, values, at = null, errors = null, tone, low = null, top = null, marks = 5,
   form = percent, title = "" }) {
   const width = 640, height = 210, left = 58, right = 12, foot = 28, head = 10;
   const least = low === null ? Math.min(...values) : low;
   const most = top === null
     ? Math.max(...values.map((value, n) => value + (errors ? 2 * errors[n] : 0))) : top;
   const span = most - least || 1;
-  const x = (n) => left + (width - left - right) * (values.length > 1 ? n / (values.length - 1) : 0.5);
+  const spots = at || values.map((_, n) => n);
+  const [begin, end] = [spots[0], spots[spots.length - 1]];
+  const x = (n) => left + (width - left - right) * (end > begin ? (spots[n] - begin) / (end - begin) : 0.5);
   const y = (value) => head + (height - head - foot) * (1 - (value - least) / span);
   const points = values.map((value, n) => `${x(n).toFixed(1)},${y(value).toFixed(1)}`);
   const lines = [];
