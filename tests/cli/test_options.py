@@ -94,6 +94,7 @@ def examples(place, survey, tmp_path):
         "show": [model],
         "plot": [model, "trace", "-o", tmp_path / "trace.svg"],
         "report": [model, "-o", tmp_path / "report.html"],
+        "explore": [model, texts, "-o", tmp_path / "page.html"],
         "transform": [model, texts, "-o", tmp_path / "scores.json"],
         "predict": [*answers, "-g", "vote"],
         "impute": [*answers, "-o", tmp_path / "missing.json"],

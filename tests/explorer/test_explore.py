@@ -174,7 +174,8 @@ def test_a_page_keeps_within_its_size(words, corpus, caplog):
     assert less.left_out in caplog.text
     assert unpacked(less.html).header["leftOut"] == less.left_out
     caplog.clear()
-    least = discan.explore(words, corpus, max_size=1)
+    with caplog.at_level("WARNING", logger="discan"):
+        least = discan.explore(words, corpus, max_size=1)
     assert "more than was asked for" in caplog.text
     found = unpacked(least.html)
     sizes = [component["size"] for component in found.header["components"]]
