@@ -30,10 +30,21 @@ BELOW = {
     "estimators": {"data", "engines", "models", "algorithms", "fitting", "evaluation"},
     "plot": {"data", "evaluation", "fitting"},
     "reporting": {"data", "engines", "fitting", "models", "plot"},
+    "explorer": {"data", "fitting", "plot", "reporting"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
-        "algorithms", "data", "demos", "engines", "estimators", "evaluation", "fitting", "models",
-        "plot", "readers", "reporting",
+        "algorithms",
+        "data",
+        "demos",
+        "engines",
+        "estimators",
+        "evaluation",
+        "explorer",
+        "fitting",
+        "models",
+        "plot",
+        "readers",
+        "reporting",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

@@ -20,6 +20,7 @@ _HOMES = {
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.evaluation.comparison": ("compare",),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),
+    "discan.explorer": ("Explorer", "explore"),
     "discan.estimators": (
         "DCA",
         "LDA",

@@ -45,6 +45,7 @@ def loaded(environment, place, survey):
         ("info", TEXT[0]),
         ("info", TEXT[1]),
         ("convert", TEXT[1], "{place}/again.discan"),
+        ("explore", *TEXT, "-o", "{place}/page.html"),
     ],
     ids=" ".join,
 )

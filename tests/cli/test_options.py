@@ -15,7 +15,7 @@ from discan.algorithms import ALGORITHMS
 from discan.cli import app
 from discan.cli.app import COMMANDS
 from discan.cli.fit import STARTS
-from discan.cli.options import _bytes
+from discan.cli.options import bytes_of
 from discan.models import MODELS
 from discan.registry import Entry, declared
 
@@ -65,7 +65,7 @@ def test_wrong_usage(run, arguments, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("text", "size"), [("1", 1), ("4k", 4096), ("1.5G", 3 * 2**29)])
 def test_sizes(text, size):
-    assert _bytes(text) == size
+    assert bytes_of(text) == size
 
 
 # ---- every printing option changes the output, or is refused ----
@@ -94,6 +94,7 @@ def examples(place, survey, tmp_path):
         "show": [model],
         "plot": [model, "trace", "-o", tmp_path / "trace.svg"],
         "report": [model, "-o", tmp_path / "report.html"],
+        "explore": [model, texts, "-o", tmp_path / "page.html"],
         "transform": [model, texts, "-o", tmp_path / "scores.json"],
         "predict": [*answers, "-g", "vote"],
         "impute": [*answers, "-o", tmp_path / "missing.json"],

@@ -154,3 +154,27 @@ def test_matrices_with_their_vocabulary(tmp_path):
     model = fitted(read(tmp_path / "x.ldac", vocabulary=str(words)))
     (tmp_path / "y.ldac.gz").write_bytes(gzip.compress(b"1 2:1\n"))
     assert read(tmp_path / "y.ldac.gz", like=model).layout.word_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "column"),
+    [
+        ("a.jsonl", '{"text": "law and order", "who": "x"}\n{"text": "sea", "who": "y"}\n', "who"),
+        ("a.mallet", "d1 x law and order\nd2 y sea\n", "label"),
+        ("a.txt", "law and order\nsea\n", None),
+    ],
+)
+def test_excerpts_stand_beside_other_metadata(name, content, column, tmp_path):
+    (tmp_path / name).write_text(content)
+    metadata = discan.read(tmp_path / name, excerpt=30).metadata
+    assert list(metadata) == [*([column] if column else []), "excerpt"]
+    assert metadata["excerpt"].tolist() == ["law and order", "sea"]
+
+
+def test_excerpts_of_folders(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.txt").write_text(f"text of {folder}")
+    metadata = discan.read(tmp_path, excerpt=30).metadata
+    assert metadata["folder"].tolist() == ["a", "b"]
+    assert metadata["excerpt"].tolist() == ["text of a", "text of b"]

@@ -201,3 +201,12 @@ def test_one_text_for_each_field():
     counts = TextCounts(fields=("a", "b"))
     with pytest.raises(ValueError, match="zip"):
         counts.add("one text for two fields")
+
+
+def test_excerpts():
+    texts = ["one two\n\n  three  ", "", "word " * 100]
+    corpus = corpus_from_texts(texts, excerpt=20)
+    assert corpus.metadata["excerpt"].tolist() == ["one two\nthree", None, "word word word word…"]
+    assert corpus_from_texts(texts).metadata == {}
+    with pytest.raises(InputError, match="excerpt=-1"):
+        corpus_from_texts(texts, excerpt=-1)

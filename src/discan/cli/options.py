@@ -18,8 +18,8 @@ from discan.cli.printing import Style
 
 __all__ = [
     "DATASET", "FORMATS", "Data", "Listing", "ModelFile", "NewData", "Printing", "Quiet",
-    "Reading", "TextReading", "Threads", "Writing", "fitting", "one_of", "printing", "running",
-    "with_groups",
+    "Reading", "TextReading", "Threads", "Writing", "bytes_of", "fitting", "one_of", "printing",
+    "running", "size_option", "with_groups",
 ]  # fmt: skip
 
 DATASET = "dataset:"  # what the name of a data set begins with
@@ -82,7 +82,8 @@ def _valid(parse: Callable[[Any], Any], wanted: str) -> Callable[..., Any]:
     return check
 
 
-def _bytes(text: str) -> int:
+def bytes_of(text: str) -> int:
+    """Return the number of bytes that a text such as 4G stands for."""
     found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if found is None:
         raise ValueError(text)
@@ -125,7 +126,14 @@ FOLD_INS = one_of(
         "gibbs": "Draw the component of each word many times: more exact, a hundred times slower.",
     }
 )
-_number, _size = _valid(float, "a number"), _valid(_bytes, "a size, e.g. 4G")
+_number, _size = _valid(float, "a number"), _valid(bytes_of, "a size, e.g. 4G")
+
+
+def size_option(help: str) -> Any:
+    """Declare an option that takes a size."""
+    return typer.Option(help=help, metavar="SIZE", callback=_size)
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -170,7 +178,7 @@ class Reading:
     @property
     def max_bytes(self) -> int | None:
         """The largest size once unpacked, in bytes."""
-        return None if self.max_unpacked is None else _bytes(self.max_unpacked)
+        return None if self.max_unpacked is None else bytes_of(self.max_unpacked)
 
     @property
     def settings(self) -> dict[str, str]:

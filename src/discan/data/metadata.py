@@ -17,7 +17,10 @@ from discan.data.rules import Rule, checked_names
 from discan.errors import InputError, ModelFileError, shown
 from discan.typing import Array
 
-__all__ = ["decode_about", "encode_about", "read_metadata", "select_metadata"]
+__all__ = ["EXCERPT", "decode_about", "encode_about", "read_metadata", "select_metadata"]
+
+EXCERPT = "excerpt"
+"""The column that holds the beginning of each text."""
 
 
 def read_metadata(given: Any, n_documents: int) -> dict[str, Array]:

@@ -110,7 +110,8 @@ def _read_files(
     if decode.n_others:
         remark = "%s: %d files are not UTF-8 and were read as Latin-1"
         log.warning(remark, source.path, decode.n_others)
-    return counts.finish(names).described(metadata=_folders(source, names))
+    corpus = counts.finish(names)
+    return corpus.described(metadata={**_folders(source, names), **corpus.metadata})
 
 
 def _folders(source: Source, names: list[str]) -> dict[str, list[str]]:

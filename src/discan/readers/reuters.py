@@ -80,7 +80,7 @@ def read_stories(
         raise source.error("no story of the ModApte split in it; is it Reuters-21578?")
     facts = {"split": [s.split for s in stories], "topics": [s.topics for s in stories]}
     corpus = counts.finish([story.name for story in stories])
-    return corpus.described(metadata=facts), stories
+    return corpus.described(metadata={**facts, **corpus.metadata}), stories
 
 
 def _stories(source: Source) -> Iterator[Story]:

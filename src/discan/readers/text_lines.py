@@ -61,7 +61,8 @@ def read_mallet(
         counts.add(*((words, label) if label_group else (words,)))
         names.append(name)
         found.append(label)
-    return counts.finish(names).described(metadata={"label": found})
+    corpus = counts.finish(names)
+    return corpus.described(metadata={"label": found, **corpus.metadata})
 
 
 # ---- lines and records ----

@@ -181,7 +181,7 @@ def _read(
         name = next(name for name in fields if name in absent)
         raise source.error(f"no document has a field {name!r}; correct fields")
     corpus = counts.finish(None if named is None else names)
-    corpus = corpus.described(metadata=describing.metadata())
+    corpus = corpus.described(metadata={**describing.metadata(), **corpus.metadata})
     return corpus.described(reading={"fields": list(fields), "document": named})
 
 

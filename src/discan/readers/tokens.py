@@ -80,6 +80,10 @@ class TextOptions:
         "Keep these words and no others, in this order, whatever their frequency: a list of "
         "words, or the path of a file with one word per line.",
     ] = None
+    excerpt: Annotated[
+        int,
+        "Keep the first so many characters of each text as metadata, so that pages can show them.",
+    ] = 0
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> TextOptions:

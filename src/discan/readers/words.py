@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 
 from discan.data.corpus import Corpus, Layout
 from discan.data.left_out import NOTHING, checksums
+from discan.data.metadata import EXCERPT, read_metadata
 from discan.data.nouns import TEXT
 from discan.errors import InputError
 from discan.readers.tokens import (
@@ -72,6 +74,8 @@ class TextCounts:
         self._max_df = read_frequency("max_df", self.options.max_df)
         if self.options.max_words is not None:
             whole("max_words", self.options.max_words, 1)
+        self._excerpt = whole("excerpt", self.options.excerpt, 0)
+        self._excerpts: list[str] = []
         self._forms = WordForms(self.options)
         self._joins = self._ngrams != (1, 1)
         self._names = [""]  # of the word of each number; 0 stands for all words left out
@@ -101,6 +105,8 @@ class TextCounts:
             self._field_of.extend([field] * (len(self._names) - len(self._field_of)))
         self._lengths.append(len(self._ids) - before)
         self.n_documents += 1
+        if self._excerpt:
+            self._excerpts.append(_start("\n".join(filter(None, texts)), self._excerpt))
         if len(self._ids) > _CHUNK:
             self._flush()
 
@@ -136,6 +142,9 @@ class TextCounts:
             counts=counts,
             layout=layout,
             document_names=None if document_names is None else tuple(document_names),
+            metadata=read_metadata(
+                {EXCERPT: self._excerpts} if self._excerpt else {}, self.n_documents
+            ),
             nouns=TEXT,
             left_out=left_out,
         )
@@ -376,6 +385,14 @@ def _read_vocabulary(given: Any, fields: tuple[str, ...]) -> list[tuple[int, str
     if not found:
         raise InputError("the vocabulary is empty; give at least one word")
     return list(found)
+
+
+def _start(text: str, longest: int) -> str:
+    """Return the beginning of a text; it ends between words if it is cut."""
+    text = re.sub(r"[ \t]*\n\s*", "\n", text.strip())  # no blank lines
+    if len(text) <= longest:
+        return text
+    return text[: longest + 1].rsplit(None, 1)[0][:longest].rstrip() + "…"
 
 
 def _documents(default: int | float, given: int | float | None, n: int, upwards: bool) -> int:

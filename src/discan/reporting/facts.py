@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from discan.data.align import align
+from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
+from discan.data.frames import holds_text, is_frame, read_frame
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fitting.result import Fit
@@ -21,7 +23,7 @@ from discan.plot.periods import days
 from discan.plot.subjects import Components, Documents
 from discan.typing import Array
 
-__all__ = ["Facts", "gather"]
+__all__ = ["Facts", "aligned", "gather"]
 
 MOST_LABELS = 4  # columns of labels with a figure each
 EMPTY = 0.002  # share of all counts below which a component is called nearly empty
@@ -106,7 +108,7 @@ def gather(
     if data is None and fit.documents is None:
         raise InputError("the model has no documents to describe; give data")
     components = components_of(source)
-    corpus = None if data is None else _aligned(fit, data)
+    corpus = None if data is None else aligned(fit, data)
     documents, amounts = _documents(source, fit, components, corpus, n_jobs)
     metadata = documents.metadata
     for name in labels:
@@ -123,10 +125,14 @@ def gather(
     )  # fmt: skip
 
 
-def _aligned(fit: Fit, data: Any) -> Corpus:
+def aligned(fit: Fit, data: Any) -> Corpus:
     """Return data in the columns of the model."""
+    if is_annotated(data):
+        data = read_annotated(data, fit)
+    elif is_frame(data) and holds_text(data):
+        data = read_frame(data, fit)
     if isinstance(data, Corpus):
-        return align(data, fit.layout)
+        return align(data, fit.layout, left_out=fit.left_out)
     layout = fit.layout
     columns = hasattr(type(data), "columns")
     names = None if columns else layout.word_names
