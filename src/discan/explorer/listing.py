@@ -57,12 +57,17 @@ def list_words(found: Components, totals: Array, group_totals: Array) -> Listing
 
 def top_of(values: Array, n: int) -> Array:
     """Return the columns of the n largest values of each row, the largest first, (rows, n)."""
-    n = min(n, values.shape[1])
-    # of equal values the first column comes first, in any version of NumPy
+    width = values.shape[1]
+    n = min(n, width)
     result = np.empty((len(values), n), dtype=np.int64)
     for at in range(0, len(values), 4096):
-        part = values[at : at + 4096]
-        result[at : at + 4096] = np.argsort(-part, axis=1, kind="stable")[:, :n]
+        part = -values[at : at + 4096]
+        if n < width:
+            first = np.sort(np.argpartition(part, n - 1, axis=1)[:, :n], axis=1)
+        else:
+            first = np.broadcast_to(np.arange(width), part.shape)
+        order = np.argsort(np.take_along_axis(part, first, axis=1), axis=1, kind="stable")
+        result[at : at + 4096] = np.take_along_axis(first, order, axis=1)
     return result
 
 

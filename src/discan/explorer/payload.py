@@ -64,18 +64,22 @@ class Detail:
     def lessened(self) -> Iterator[Detail]:
         """Iterate over this detail and ever less of it."""
         steps: list[dict[str, Any]] = [
-            {}, {"entries": 30}, {"text": 1000}, {"text": 400}, {"typical": True},
-            {"components": 8, "bits": 8}, {"entries": 0}, {"text": 200}, {"components": 5},
-            {"title": 40}, {"text": 0}, *({"part": 0.5**n} for n in range(1, 12)),
+            {}, {"entries": 30}, {"text": 1000}, {"text": 400}, {"text": 250},
+            {"text": 400, "typical": True}, {"components": 8, "bits": 8}, {"entries": 0},
+            {"text": 150}, {"components": 5}, {"title": 40}, {"text": 0},
+            *({"part": 0.5**n} for n in range(1, 12)),
         ]  # fmt: skip
-        now = self
+        allowed: dict[str, Any] = {}
         for step in steps:
-            for name, value in step.items():
-                smaller = name == "typical" or value < getattr(now, name) or (
-                    name == "entries" and now.entries < 0
-                )  # fmt: skip
-                now = replace(now, **{name: value}) if smaller else now
-            yield now
+            allowed |= step
+            yield replace(self, **{n: self._least(n, value) for n, value in allowed.items()})
+
+    def _least(self, name: str, value: Any) -> Any:
+        """Return the lesser of a value and one's own; -1 entries are all entries."""
+        own = getattr(self, name)
+        if name == "typical":
+            return own or value
+        return value if name == "entries" and own < 0 else min(own, value)
 
 
 def payload(material: Material, detail: Detail, limit: int, worded: Wording) -> tuple[str, str]:
@@ -124,11 +128,12 @@ def _kept(material: Material, part: float) -> Array:
 
 def _typical(material: Material) -> Array:
     """Return the documents with the largest shares of any component."""
-    shares, amounts = material.shares, material.facts.amounts
-    found = [
-        np.lexsort((-amounts[:, k], -np.round(shares[:, k], 3)))[:TYPICAL]
-        for k in range(shares.shape[1])
-    ]
+    found = []
+    for share, amount in zip(material.shares.T, material.facts.amounts.T, strict=True):
+        share = np.round(share, 3)
+        last = max(0, len(share) - TYPICAL)
+        near = np.flatnonzero(share >= np.partition(share, last)[last])
+        found.append(near[np.lexsort((-amount[near], -share[near]))[:TYPICAL]])
     return np.unique(np.concatenate(found))
 
 
@@ -151,7 +156,7 @@ class _Maker:
         nouns = found.nouns
         shares = material.shares
         main = np.bincount(shares.argmax(axis=1), minlength=len(found.names))
-        settings = sentences.settings(facts)
+        settings, colours = sentences.settings(facts), found.colours
         return {
             "version": __version__,
             "key": hashlib.sha256(found.loadings.tobytes()).hexdigest()[:16],
@@ -169,7 +174,7 @@ class _Maker:
             "components": [
                 {
                     "number": found.parts[k] + 1, "name": one_line(found.names[k]),
-                    "size": float(found.sizes[k]), "colour": found.colours[k],
+                    "size": float(found.sizes[k]), "colour": colours[k],
                     "main": int(main[k]), "exclusivity": round(exclusivity(found, k), 4),
                 }
                 for k in range(len(found.names))

@@ -123,11 +123,7 @@ function wordParts(k) {
   const slider = make("input", { type: "range", min: "0", max: "1", step: "0.1", value: String(state.weight),
     "aria-label": "From words by lift to words by probability",
     "aria-valuetext": `${Math.round(100 * state.weight)} % probability`,
-    on: { input: () => {
-      choose({ weight: Number(slider.value) }, false);
-      const again = document.querySelector("#components ~ * input[type=range]");
-      if (again) again.focus();
-    } } });
+    on: { input: () => choose({ weight: Number(slider.value) }, false) } });
   const parts = [make("h3", { text: capital(words) }),
     make("label", { class: "slider" }, make("span", { text: "by lift" }), slider,
       make("span", { text: "by probability" }))];
@@ -165,6 +161,8 @@ function questionParts(k) {
   if (!rows.length) return [];
   const tone = colour(k);
   const short = rows.every(({ group }) => model.a.groups[group].length <= 14); // one line each
+  const longest = Math.max(4, Math.min(18, ...[Math.max(...rows.map(({ answers }) =>
+    (short ? model.word(answers[0].word) : model.a.words[answers[0].word]).length + 1))]));
   const line = (row, named) => make("li", { class: row.word === state.word ? "on" : "" },
     button(short ? model.word(row.word) : model.a.words[row.word], () => choose({ word: row.word === state.word ? -1 : row.word }, false),
       { class: named ? "link strong" : "link", "aria-pressed": String(row.word === state.word) }),
@@ -174,7 +172,7 @@ function questionParts(k) {
   return [make("h3", { text: `What sets it apart` }),
     make("div", { class: "fields" }, choice("by", [["evidence", "how much it tells"],
       ["difference", "difference"]], state.telling, (key) => choose({ telling: key }, false))),
-    make("ol", { class: short ? "questions short" : "questions" }, rows.map(({ group, answers }) => make("li", {},
+    make("ol", { class: short ? "questions short" : "questions", css: { "--wide": `${longest}ch` } }, rows.map(({ group, answers }) => make("li", {},
       !short && make("span", { class: "question", text: model.a.groups[group] }),
       make("ul", { class: "bars answers" }, line(answers[0], true)),
       answers.length > 1 && moreAnswers(answers.slice(1), line)))),

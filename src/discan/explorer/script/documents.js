@@ -114,7 +114,7 @@ function documentParts(i) {
   const { nouns } = model;
   if (i < 0) {
     return [make("h2", { text: capital(nouns.document) }),
-      make("p", { class: "note", text: `Choose a ${nouns.document} to see what it is made of.` })];
+      make("p", { class: "note", text: `Choose ${an(nouns.document)} to see what it is made of.` })];
   }
   const mix = model.mix(i);
   const facts = model.header.columns.map((column, n) => [column.name, labelOf(i, n)]);

@@ -42,6 +42,7 @@ const rounded = (number) => number.toLocaleString("en-GB", { maximumSignificantD
 const whole = (number) => number.toLocaleString("en-GB", { maximumFractionDigits: 0 });
 const counted = (number, one, many) => `${whole(number)} ${number === 1 ? one : many}`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const an = (noun) => `${/^[aeio]/i.test(noun) ? "an" : "a"} ${noun}`;
 const shorten = (text, longest) =>
   text.length <= longest ? text : `${text.slice(0, longest - 1).trimEnd()}…`;
 

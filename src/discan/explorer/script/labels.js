@@ -6,7 +6,7 @@ function labelsPane() {
   const canvas = make("canvas", { class: "structure", role: "img" });
   const tip = make("p", { class: "facts" });
   const node = make("div", { class: "pane-inner" }, body, make("h3", { text: `Every ${nouns.document}` }), canvas, tip,
-    make("p", { class: "note", text: `A column is a ${nouns.document}; its colours are its shares. Choose one by a click.` }));
+    make("p", { class: "note", text: `A column is ${an(nouns.document)}; its colours are its shares. Choose one by a click.` }));
   let order = [];
 
   function render() {
@@ -52,13 +52,14 @@ function labelsPane() {
       || top[a * S] - top[b * S] || share[b * S] - share[a * S] || a - b);
     const head = 16, foot = height - head, style = getComputedStyle(document.body);
     const columns = Math.min(model.I, Math.floor(width * ratio)), step = width / columns;
+    const edge = (x) => Math.round(x * step * ratio) / ratio; // whole pixels: no seams
     for (let x = 0; x < columns; x++) {
-      const i = order[Math.floor((x * model.I) / columns)];
+      const i = order[Math.floor((x * model.I) / columns)], left = edge(x);
       let y = height;
       for (const part of model.mix(i).parts.sort((a, b) => a.k - b.k)) {
         const tall = part.share * foot;
         pen.fillStyle = colour(part.k);
-        pen.fillRect(x * step, y - tall, step + 0.3, tall);
+        pen.fillRect(left, y - tall, edge(x + 1) - left, tall);
         y -= tall;
       }
     }

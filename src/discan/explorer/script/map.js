@@ -9,7 +9,7 @@ function mapPane() {
     make("p", { class: "note", text: model.a.own
       ? `${capital(nouns.documents)} where you placed them. Draw around some to list them.`
       : `Near is alike (${model.header.map.distance} distance, of which the plane keeps `
-      + `${Math.round(100 * model.header.map.kept)} %); the area of a disc is its share. A ${nouns.document} `
+      + `${Math.round(100 * model.header.map.kept)} %); the area of a disc is its share. ${capital(an(nouns.document))} `
       + `is at the mean of its ${nouns.components}. Draw around some to list them.` }),
     asTable("Map", [nouns.component, "share of all", "most similar"], () => model.components.map((c, k) => {
       const width = model.K > 1 ? model.a.nearest.length / model.K : 0;
@@ -105,7 +105,6 @@ function mapPane() {
     }
     canvas.setAttribute("aria-label", `Map of ${counted(model.K, nouns.component, nouns.components)} and `
       + `${counted(model.I, nouns.document, nouns.documents)}. The list of ${nouns.components} and the table below say the same.`);
-    const focused = tools.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     tools.replaceChildren(choice("colour", [["component", `main ${nouns.component}`],
       ["share", `share of ${shorten(model.names[state.component], 30)}`]], state.colour,
     (key) => choose({ colour: key }, false)),
@@ -114,12 +113,13 @@ function mapPane() {
     state.lasso ? button(`List ${counted(state.lasso.size, nouns.document, nouns.documents)}`,
       () => choose({ pane: "documents" })) : "",
     state.lasso ? button("Clear", () => choose({ lasso: null }, false)) : "");
-    if (focused) tools.querySelector(`[aria-label="${focused}"]`)?.focus();
   }
 
   function enlarge(factor) {
+    const restore = remembered();
     zoom = Math.max(1, Math.min(40, zoom * factor));
     render();
+    restore();
   }
 
   function filtered() {

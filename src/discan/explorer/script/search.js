@@ -62,7 +62,7 @@ function searchPane() {
         "aria-label": `Remove ${model.word(j)}` })));
     if (!query.length) {
       results.replaceChildren(make("p", { class: "note", text: text
-        ? `Type ${nouns.words} that you look for. Documents are found by their ${nouns.components}, even if they use other ${nouns.words}.`
+        ? `Type ${nouns.words} that you look for. ${capital(nouns.documents)} are found by their ${nouns.components}, even if they use other ${nouns.words}.`
         : `Choose answers: who would give them? Found by their ${nouns.components}.` }));
       return;
     }
@@ -71,14 +71,14 @@ function searchPane() {
       .filter((row) => row.weight >= 0.01).slice(0, 8);
     const rows = query.map((j) => model.loadings(j));
     results.replaceChildren(
-      make("h3", { text: `p(${nouns.component} | ${query.length === 1 ? "it" : "them"})` }),
+      make("h3", { text: `${capital(nouns.components)} by p(${nouns.component} | query)` }),
       make("ul", { class: "bars mix-list" }, likely.map(({ weight, k }) => make("li", {}, componentLink(k),
         bar(weight, colour(k)), make("span", { class: "number", text: percent(weight) })))),
       make("h3", { text: `${capital(nouns.documents)} by p(query | ${nouns.document})` }),
       make("ol", { class: "documents hits" }, hits.map(({ i, value }) => make("li", {},
         documentLink(i, percent(Math.exp(value / query.length))),
         make("p", { class: "start" }, why(i, rows))))),
-      make("p", { class: "note", text: `The number is the mean probability of a ${nouns.word} of the query (geometric). `
+      make("p", { class: "note", text: `The number is the mean probability of ${an(nouns.word)} of the query (geometric). `
         + `The line below says which ${nouns.components} it comes from.` }));
     say(`${hits.length} ${nouns.documents} found`);
   }

@@ -77,6 +77,7 @@ async function start() {
   document.body.append(make("footer", {}, make("p", { text: `Made by discan ${model.header.version}. This page is one file `
     + "and fetches nothing. Names that you give are kept in this browser; “save names” writes them to a file for "
     + "“discan name MODEL names.json”." })));
+  START.document = model.typical(0, 1)[0] ?? -1;
   read();
   redraw(null);
   window.addEventListener("hashchange", () => {

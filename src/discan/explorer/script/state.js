@@ -38,6 +38,7 @@ function choose(changes, step = true) {
 }
 
 function redraw(changed) {
+  const restore = remembered();
   for (const pane of panes) {
     if (changed === null || pane.keys.some((key) => changed.includes(key))) {
       if (pane.hidden && pane.hidden()) pane.stale = true;
@@ -50,6 +51,25 @@ function redraw(changed) {
       pane.draw();
     }
   }
+  restore();
+}
+
+// Remember which control has the focus, and give the focus to its successor if it was replaced.
+function remembered() {
+  const node = document.activeElement;
+  const part = node && node.closest("#components, [role=tabpanel], #document");
+  if (!part) return () => {};
+  const controls = () => [...part.querySelectorAll("button, select, input, summary, [tabindex='0']")];
+  const told = (control) => `${control.tagName} ${control.getAttribute("aria-label") || ""} `
+    + `${control.closest("label") ? control.closest("label").firstChild.textContent : control.textContent}`;
+  const place = controls().indexOf(node), name = told(node);
+  return () => {
+    if (node.isConnected || part.hidden) return;
+    const now = controls();
+    const same = now.filter((control) => told(control) === name);
+    const next = same[0] || now[Math.min(place, now.length - 1)];
+    if (next) next.focus({ preventScroll: true });
+  };
 }
 
 function write(step) {
