@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import permutations
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from common import Report, needed
 
 import discan
 from discan import plot
-from discan.algorithms.acceleration import Accelerated
-from discan.algorithms.base import Start
+from discan.fitting.run import Run
 from discan.readers.datasets import load_hapmap3
 from discan.typing import Array
 
 N_POPULATIONS = 3
+N_COMPONENTS = (3, 5, 8, 10)  # of the table of passes
+LONG, SHORT = 450, 90  # passes
+NEAR = 1e-4  # nats
 FILES = ("bed", "bim", "fam", "pops", "3.P", "3.Q")
 POPULATIONS = {  # in the order of the figure
     "YRI": "Yoruba (YRI)",
@@ -27,25 +28,6 @@ POPULATIONS = {  # in the order of the figure
     "CEU": "Utah (CEU)",
     "MEX": "Mexican (MEX)",
 }
-
-
-@dataclass(frozen=True)
-class DoubleEM(discan.MAP):
-    """EM in double precision, for data of any size."""
-
-    def precision(self, corpus: discan.Corpus, params: object) -> type:
-        """Return the type of loadings and scores."""
-        return np.float64
-
-
-@dataclass(frozen=True)
-class Exact(discan.MaximumLikelihood):
-    """Maximum likelihood in double precision: the last few nats need it."""
-
-    @cached_property
-    def wrapped(self) -> Accelerated:
-        """Accelerated EM."""
-        return Accelerated(DoubleEM())
 
 
 def main() -> None:
@@ -57,23 +39,23 @@ def main() -> None:
     if report.quick:
         counts = counts[:, :2000]
     corpus = discan.Corpus(counts, groups=np.repeat(np.arange(counts.shape[1] // 2), 2))
-    began = time.perf_counter()
-    start = find_corners(counts.toarray(), N_POPULATIONS)
-    started = time.perf_counter() - began
-    model = discan.PLSI(
-        N_POPULATIONS, algorithm=Exact(), init=start, max_iter=20 if report.quick else 450, tol=0.0,
-        n_jobs=2, random_state=0, progress=False,
-    ).fit(corpus)  # fmt: skip
-    fitted = time.perf_counter() - began - started
-
-    theirs, frequencies = read_admixture(folder, counts.shape[1])
-    ours = matched(model.proportions_, theirs)
     report.say(
         f"{corpus.n_documents} people, {corpus.n_groups:,} SNPs; each SNP is a group of two "
         f"alleles, a person has two of them, and a missing genotype has none: "
-        f"{corpus.n_tokens:,.0f} alleles. {N_POPULATIONS} components, maximum likelihood (PLSI "
-        "with groups), which is what ADMIXTURE maximises."
+        f"{corpus.n_tokens:,.0f} alleles. Maximum likelihood (PLSI with groups), which is what "
+        "ADMIXTURE maximises."
     )
+    fitted = race(report, corpus, counts)
+    model = fitted.model
+    report.say(
+        "All fits begin at corners of the cloud of people on the first principal components "
+        '(`init="corners"`). A pass reads all genotypes once; passes that had to be made again '
+        "count. Seconds are of the processor, with the start. An equal log-likelihood is one "
+        f"that is at most {NEAR:g} nats lower, which is the gain at which ADMIXTURE stops. "
+        f"Below are the {N_POPULATIONS} components of the quasi-Newton fit."
+    )
+    theirs, frequencies = read_admixture(folder, counts.shape[1])
+    ours = matched(model.proportions_, theirs)
     names = main_populations(ours, data.document_table["population"])
     report.table(
         ["component, by where it is largest", "correlation with ADMIXTURE", "mean abs. difference"],
@@ -86,7 +68,6 @@ def main() -> None:
     fits = {
         "discan": (model.proportions_, model.components_),
         "ADMIXTURE, from the files of the data": (theirs, frequencies),
-        "where discan started": (start.scores, start.loading_counts.T),
     }
     report.table(
         ["fit", "log-likelihood, nats", "nats per allele"],
@@ -99,13 +80,6 @@ def main() -> None:
         "The log-likelihood is the sum of log(q p) over all known alleles, where q is a person's "
         "ancestry and p the frequencies of the allele in the populations, for all fits; binomial "
         "coefficients are left out. ADMIXTURE's files have six decimals and a minimum of 0.00001."
-    )
-    report.say(
-        f"The start took {started:.1f} s: corners of the cloud of people on the first "
-        f"{N_POPULATIONS - 1} principal components, and frequencies by least squares. The fit took "
-        f"{fitted:.1f} s, {model.n_iter_} passes of accelerated EM. From a random start EM "
-        "is slow, because one of the populations occurs only in mixtures: a trial was still 1,460 "
-        "nats below ADMIXTURE after 1,100 passes."
     )
     codes = data.document_table["population"]
     order = np.argsort([list(POPULATIONS).index(code) for code in codes], kind="stable")
@@ -122,44 +96,68 @@ def main() -> None:
         "A thin column for each person, coloured by the shares of three ancestral populations",
     )
     report.write(
-        components=N_POPULATIONS, algorithm="maximum likelihood, accelerated", passes=model.n_iter_,
-        threads=2,
+        components=N_POPULATIONS, algorithm="maximum likelihood, quasi-Newton",
+        passes=fitted.passes[-1], threads=2,
     )  # fmt: skip
 
 
-def find_corners(counts: Array, n_components: int) -> Start:
-    """Start from the most extreme people: all others are nearly mixtures of them.
+class Fitted(NamedTuple):
+    """A fit: passes over the data and objective after each cycle, and processor seconds."""
 
-    Parameters
-    ----------
-    counts : (I, 2 G) array
-        Counts of the two alleles of each SNP.
+    model: discan.PLSI
+    passes: Array
+    objective: Array
+    seconds: float
 
-    Returns
-    -------
-    Start
-        Shares of each person, and allele frequencies by least squares.
-    """
-    seen, second = counts[:, 0::2] + counts[:, 1::2], counts[:, 1::2]
-    usual = second.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    share = np.where(seen > 0, second / np.maximum(seen, 1), usual)
-    centred = share - share.mean(axis=0)
-    squares, axes = np.linalg.eigh(centred @ centred.T)  # gives the principal components
-    places = (axes * np.sqrt(np.maximum(squares, 0.0)))[:, 1 - n_components :]
-    corners = [int(np.argmax((places**2).sum(axis=1)))]
-    for _ in range(n_components - 1):
-        # as far as possible from the point, line, plane ... through the corners so far
-        away = places - places[corners[0]]
-        if len(corners) > 1:
-            basis, _ = np.linalg.qr(away[corners[1:]].T)
-            away = away - away @ basis @ basis.T
-        corners.append(int(np.argmax((away**2).sum(axis=1))))
-    padded = np.column_stack([places, np.ones(len(places))])
-    shares = np.linalg.solve(padded[corners].T, padded.T).T
-    frequency = np.clip(np.linalg.lstsq(shares, share, rcond=None)[0], 0.01, 0.99)
-    shares = np.maximum(shares, 0.001)
-    loadings = np.stack([1 - frequency, frequency], axis=2).reshape(n_components, -1).T
-    return Start(loadings.copy(), shares / shares.sum(axis=1, keepdims=True))
+    def passes_to(self, other: Fitted) -> int | None:
+        """Passes until the objective is that of another fit, or None if that takes more."""
+        reached = self.objective >= other.objective[-1] - NEAR
+        return int(self.passes[reached.argmax()]) if reached.any() else None
+
+
+def fit(corpus: discan.Corpus, n_components: int, accelerate: bool | str, most: int) -> Fitted:
+    """Fit by so many passes at most; a pass that is made again counts again."""
+    passes: list[int] = []
+
+    def count(run: Run) -> bool:
+        passes.append(getattr(run.params.memory, "passes", run.cycle))
+        return passes[-1] >= most
+
+    began = time.process_time()
+    model = discan.PLSI(
+        n_components, algorithm=discan.MaximumLikelihood(accelerate=accelerate), init="corners",
+        max_iter=most, tol=0.0, n_jobs=2, random_state=0, callback=count, progress=False,
+    ).fit(corpus)  # fmt: skip
+    seconds = time.process_time() - began
+    return Fitted(model, np.array(passes), np.array(model.trace_["objective"]), seconds)
+
+
+def race(report: Report, corpus: discan.Corpus, counts: Any) -> Fitted:
+    """Write the table of passes; return the accelerated fit of three components."""
+    long, short = (20, 10) if report.quick else (LONG, SHORT)
+    rows, chosen = [], None
+    for n_components in N_COMPONENTS:
+        plain, strides = (fit(corpus, n_components, how, long) for how in (False, "squarem"))
+        fast = fit(corpus, n_components, "quasi-newton", short)
+        if n_components == N_POPULATIONS:
+            chosen = fast
+        rows.append([str(n_components)])
+        for each in (plain, strides, fast):
+            total = log_likelihood(counts, each.model.proportions_, each.model.components_)
+            rows[-1] += [f"{total:,.1f}", f"{each.seconds:.0f}"]
+        rows[-1] += [str(fast.passes_to(other) or f"> {short}") for other in (plain, strides)]
+    assert chosen is not None
+    report.table(
+        [
+            "components",
+            f"plain EM, {long} passes: log-likelihood", "seconds",
+            f"SQUAREM, {long} passes: log-likelihood", "seconds",
+            f"quasi-Newton, {short} passes: log-likelihood", "seconds",
+            "passes of quasi-Newton to that of plain EM", "to that of SQUAREM",
+        ],
+        rows,
+    )  # fmt: skip
+    return chosen
 
 
 def read_admixture(folder: Path, n_columns: int) -> tuple[Array, Array]:

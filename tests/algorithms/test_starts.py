@@ -88,6 +88,16 @@ def test_single_precision_does_not_harm(monkeypatch):
     np.testing.assert_allclose(single.score(X), double.score(X), atol=1e-5)
 
 
+def test_long_documents_are_in_double_precision(monkeypatch):
+    """In single precision, the objective of people with thousands of genotypes would fall."""
+    monkeypatch.setattr("discan.algorithms.expectation.SINGLE_FROM", 0)
+    X = np.random.default_rng(0).poisson(3.0, (6, 5000)) + 1
+    settings = {"algorithm": "map", "random_state": 0, "max_iter": 1}
+    for n_words, kind in ((4000, np.float32), (5000, np.float64)):
+        fit = DCA(2, **settings).fit(X[:, :n_words])
+        assert fit.fit_.params.loadings.dtype == kind
+
+
 def test_single_precision_has_the_same_bits_on_any_threads(monkeypatch):
     monkeypatch.setattr("discan.algorithms.expectation.SINGLE_FROM", 0)
     X = make(1000)

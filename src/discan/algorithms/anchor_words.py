@@ -7,6 +7,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from discan.algorithms.base import Start
+from discan.algorithms.corners import farthest
 from discan.algorithms.starts import from_documents
 from discan.data.corpus import Corpus
 from discan.kernels.co_occurrence import add_co_occurrences
@@ -43,7 +44,7 @@ def from_words(corpus: Corpus, n_components: int, seed: int) -> Start:
     assert counts is not None
     counts *= DOCUMENTS
     with threadpool_limits(1, "blas"):  # products of matrices must not depend on the threads
-        anchors = neighbours[frequent[_corners(neighbours[frequent], n_components)]]
+        anchors = neighbours[frequent[farthest(neighbours[frequent], n_components)]]
         for first in range(0, len(neighbours), WORDS_AT_A_TIME):
             words = slice(first, first + WORDS_AT_A_TIME)
             weights = _mixtures(neighbours[words], anchors)
@@ -82,26 +83,6 @@ def _neighbours(corpus: Corpus, n_components: int, seed: int) -> Array:
     neighbours[known] /= totals[known, None]
     neighbours[known] -= mean
     return neighbours
-
-
-def _corners(rows: Array, n: int) -> Array:
-    """Choose n rows, each the farthest from the affine span of those before."""
-    chosen = np.empty(n, np.int64)
-    chosen[0] = np.einsum("ij,ij->i", rows, rows).argmax()
-    rows = rows - rows[chosen[0]]  # distances are from the first corner, not from the origin
-    squares = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-    axes = np.zeros((n, rows.shape[1]), rows.dtype)
-    for k in range(1, n):
-        chosen[k] = squares.argmax()
-        axis = rows[chosen[k]].copy()
-        for _ in range(2):  # the second time removes rounding errors
-            axis -= (axes[:k] @ axis) @ axes[:k]
-        length = np.sqrt(axis @ axis)
-        if length > 0.0:
-            axes[k] = axis / length
-            squares = np.maximum(squares - (rows @ axes[k]).astype(np.float64) ** 2, 0.0)
-        squares[chosen[k]] = 0.0
-    return chosen
 
 
 def _mixtures(rows: Array, anchors: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 from discan.algorithms.base import ALGORITHMS, Algorithm
 from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.cvb0 import CollapsedVariational
-from discan.algorithms.em import MAP
+from discan.algorithms.em import MAP, PointEstimate
 from discan.algorithms.variational import Variational
 from discan.data.corpus import Corpus
 from discan.models import Model
@@ -39,18 +39,13 @@ def choose(
     whole cannot be drawn. They get the variational bound if scores have hyperparameters to learn,
     or can be absent; else MAP, or collapsed variational inference if tokens are so few that a point
     estimate would overfit. Without a corpus, that is for given components, it is MAP.
+
+    Point estimates are accelerated as suits the corpus.
     """
-    if not isinstance(choice, str) or choice.lower() != "auto":
-        return ALGORITHMS.find(choice)
-    if corpus is not None and CHAIN.refusal(model, learn, corpus) is None:
-        plenty = not learn and _reaches(PLENTY, corpus, n_components)
-        if not plenty or MAP().refusal(model, learn):
-            return CHAIN
-    few = corpus is not None and not _reaches(FEW, corpus, n_components)
-    for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
-        if algorithm.refusal(model, learn) is None:
-            return algorithm
-    return Variational()
+    chosen = _choose(choice, model, learn, corpus, n_components)
+    if corpus is not None and isinstance(chosen, PointEstimate):
+        return chosen.suited(corpus, n_components)
+    return chosen
 
 
 def learnt_by_default(
@@ -68,6 +63,22 @@ def learnt_by_default(
     open_ones = {*model.hyperparameters, "gamma"} - given - algorithm.cannot_learn
     learn = frozenset(open_ones)
     return learn if algorithm.refusal(model, learn, corpus) is None else frozenset()
+
+
+def _choose(
+    choice: Any, model: Model, learn: frozenset[str], corpus: Corpus | None, n_components: int
+) -> Algorithm:
+    if not isinstance(choice, str) or choice.lower() != "auto":
+        return ALGORITHMS.find(choice)
+    if corpus is not None and CHAIN.refusal(model, learn, corpus) is None:
+        plenty = not learn and _reaches(PLENTY, corpus, n_components)
+        if not plenty or MAP().refusal(model, learn):
+            return CHAIN
+    few = corpus is not None and not _reaches(FEW, corpus, n_components)
+    for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
+        if algorithm.refusal(model, learn) is None:
+            return algorithm
+    return Variational()
 
 
 def _reaches(least: tuple[float, float], corpus: Corpus, n_components: int) -> bool:

@@ -179,6 +179,8 @@ class Stats:
         Expected loading counts; until ``finished``, divided by ``divisor`` if there is one.
     divisor : (J, K) array or None
     scores : sums of score statistics, or None
+    products : array or None
+        Inner products of what the blocks remember, of a shape that the algorithm knows.
     moves : list of tuples of arrays
         Tokens that changed their component: words, old and new components, change of the totals.
     buffer : (J, K) array or None
@@ -193,6 +195,7 @@ class Stats:
     scores: ExpectedScores | AugmentedScores | None = None
     moves: list[tuple[Array, ...]] = field(default_factory=list)
     buffer: Array | None = None
+    products: Array | None = None
 
     def sums(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return ``loading_sums``; if there are none yet, zeros of this shape and type."""
@@ -207,6 +210,10 @@ class Stats:
     def add_scores(self, sums: Any) -> None:
         """Add sums of score statistics."""
         self.scores = sums if self.scores is None else self.scores + sums
+
+    def add_products(self, products: Array) -> None:
+        """Add inner products."""
+        self.products = products if self.products is None else self.products + products
 
     def finished(self) -> Self:
         """Finish the sums of a lane, so that what leaves the lane is a statistic."""
@@ -238,6 +245,7 @@ class Stats:
             None,
             reduce(_sum, [part.scores for part in parts]),
             [move for part in parts for move in part.moves],
+            products=reduce(_sum, [part.products for part in parts]),
         )
 
 
@@ -335,7 +343,7 @@ class Algorithm(ABC):
         """Return new parameters after a visit of this fraction of the documents.
 
         The parameters are those that ``prepare`` returned. ``repeat`` asks for the visit to be made
-        again, once.
+        again, twice at most.
         """
 
     @abstractmethod

@@ -6,41 +6,39 @@ Maximum likelihood is NMF with the Kullback-Leibler divergence, or PLSI (theory 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discan.algorithms.acceleration import Accelerated
 from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, OnlineOptions, atom_refusal
+from discan.algorithms.quasi_newton import QuasiNewton, pays
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.squarem import Squarem
 from discan.algorithms.tempering import Tempered
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Corpus
 from discan.errors import DiscanError, InputError
 from discan.kernels.variational import weighted_log_loadings
 from discan.models import Model
-from discan.validation import flag, number
+from discan.validation import number
 
-__all__ = ["MAP", "MaximumLikelihood"]
+__all__ = ["EM", "MAP", "MaximumLikelihood", "PointEstimate"]
 
 POINT = " that a point estimate ignores"
 
 
-@ALGORITHMS.register
 @dataclass(frozen=True)
-class MAP(Expectation):
-    """Maximum a posteriori in the log (softmax) basis: the fastest way to a good model.
+class EM(Expectation):
+    """Expectation-maximisation in the log (softmax) basis; with flat priors, of the likelihood.
 
-    Objective: log-likelihood + sum alpha log l - beta l + sum gamma log theta. It learns no
-    hyperparameters: expected counts spread every token over components, as if documents had more
-    components than they have.
+    Objective: log-likelihood + sum alpha log l - beta l + sum gamma log theta.
     """
 
     name = "maximum-a-posteriori"
     short = "map"
-    summary = "maximum a posteriori, the fastest"
     cannot_learn = frozenset({"alpha", "beta", "rho", "gamma"})
 
     def refusal(
@@ -56,9 +54,89 @@ class MAP(Expectation):
         return stats.objective + float(constants.sum()) + loading_term
 
 
+@dataclass(frozen=True)
+class PointEstimate(OnlineOptions, Wrapper):
+    """EM, in the acceleration that the options ask for.
+
+    Class attributes
+    ----------------
+    accelerations : dict
+        Values of ``accelerate`` that name one.
+    usually : type or None
+        Acceleration by ``accelerate=True`` where quasi-Newton steps do not pay.
+    """
+
+    accelerate: bool | str = field(default=True, kw_only=True)
+
+    accelerations: ClassVar[dict[str, Any]] = {"quasi-newton": QuasiNewton}
+    usually: ClassVar[Any] = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        if isinstance(self.accelerate, (bool, np.bool_)):
+            return
+        if self.accelerate not in self.accelerations:
+            names = " or ".join(repr(name) for name in self.accelerations)
+            raise InputError(
+                f"{{}}; use True, False, {names}", argument="accelerate", value=self.accelerate
+            )
+
+    def suited(self, corpus: Corpus, n_components: int) -> Self:
+        """Return the algorithm with quasi-Newton steps if it may choose them and they pay."""
+        named = isinstance(self.accelerate, str)
+        may = self.accelerate and not named and self.can_accelerate
+        if may and pays(corpus, n_components):
+            return replace(self, accelerate="quasi-newton")
+        return self
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the objective never falls: online, each batch has its own."""
+        return not self.online
+
+    @property
+    def can_accelerate(self) -> bool:
+        """Whether the other options leave every pass to EM itself."""
+        return not self.online
+
+    @cached_property
+    def wrapped(self) -> Algorithm:  # type: ignore[override]
+        """EM, which is maximum likelihood where the priors are flat, accelerated or not."""
+        em = EM(**{option.name: getattr(self, option.name) for option in fields(OnlineOptions)})
+        if not (self.accelerate and self.can_accelerate):
+            return em
+        kind = self.accelerations.get(str(self.accelerate), self.usually)
+        return em if kind is None else kind(em)
+
+
 @ALGORITHMS.register
 @dataclass(frozen=True)
-class MaximumLikelihood(OnlineOptions, Wrapper):
+class MAP(PointEstimate):
+    """Maximum a posteriori in the log (softmax) basis: the fastest way to a good model.
+
+    It learns no hyperparameters: expected counts spread every token over components, as if
+    documents had more components than they have.
+
+    Parameters
+    ----------
+    accelerate : bool or "quasi-newton"
+        True makes quasi-Newton steps where they pay: genotypes and votes with many entries
+        per row and column (theory 4.1). Elsewhere, and when online, it changes nothing.
+    online, batch_entries, delay, decay, visits, inner, fold_in_tolerance
+        Options of an online fit, and of new documents.
+    """
+
+    name = "maximum-a-posteriori"
+    short = "map"
+    summary = "maximum a posteriori, the fastest"
+    cannot_learn = EM.cannot_learn
+    formerly: ClassVar[dict[str, Any]] = {**OnlineOptions.formerly, "accelerate": False}
+
+
+@ALGORITHMS.register
+@dataclass(frozen=True)
+class MaximumLikelihood(PointEstimate):
     """Maximum likelihood: NMF with the KL divergence (gamma-poisson), PLSI (dirichlet-multinomial).
 
     It is EM without priors, accelerated or tempered.
@@ -70,20 +148,21 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
         documents is held out: tau starts at 1 and is multiplied by ``eta`` whenever their
         perplexity stops falling, until that no longer helps. They are folded in at the end.
     eta : float
-    accelerate : bool
-        Extrapolate EM: the same optima in about half the passes. Never with ``tau="auto"``.
-    online, batch_entries, delay, decay, visits, inner
+    accelerate : bool or {"quasi-newton", "squarem"}
+        As for ``MAP``; where quasi-Newton steps do not pay, True extrapolates pairs of passes
+        (SQUAREM). Never with ``tau="auto"``, nor when online.
+    online, batch_entries, delay, decay, visits, inner, fold_in_tolerance
         As for ``MAP``.
     """
 
     tau: float | str = 1.0
     eta: float = 0.93
-    accelerate: bool = True
-
     name = "maximum-likelihood"
     short = "ml"
     summary = "maximum likelihood, without priors"
     uses_prior = False
+    accelerations: ClassVar[dict[str, Any]] = {"quasi-newton": QuasiNewton, "squarem": Squarem}
+    usually = Squarem
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -91,20 +170,22 @@ class MaximumLikelihood(OnlineOptions, Wrapper):
         if not isinstance(self.tau, str) or self.tau != "auto":
             number("tau", self.tau, "a number above 0 and at most 1, or 'auto'", 1e-300, 1.0)
         number("eta", self.eta, "a number above 0 and below 1", 1e-300, np.nextafter(1.0, 0))
-        flag("accelerate", self.accelerate)
 
     @property
     def monotone(self) -> bool:
         """Whether the objective never falls: that of another temperature is another one."""
         return not self.online and self.tau != "auto"
 
+    @property
+    def can_accelerate(self) -> bool:
+        """Whether the temperature is fixed, and the fit not online."""
+        return super().can_accelerate and not isinstance(self.tau, str)
+
     @cached_property
     def wrapped(self) -> Algorithm:  # type: ignore[override]
-        """EM, which is MAP where the priors are flat, in the wrappers that the options ask for."""
-        em = MAP(**{field.name: getattr(self, field.name) for field in fields(OnlineOptions)})
-        if isinstance(self.tau, str):
-            return Tempered(em, self.eta)
-        return Accelerated(em) if self.accelerate and not self.online else em
+        """EM, accelerated or tempered."""
+        em: Any = super().wrapped
+        return Tempered(em, self.eta) if isinstance(self.tau, str) else em
 
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None

@@ -58,6 +58,8 @@ FORMERLY_SETTLE_FROM = 16
 SINGLE_FROM = 10_000_000
 # Scores divided by rates further from 1 could be too large or too small for it.
 SINGLE_RATE = 1e12
+# In single precision, sums over the entries of longer documents would lose several digits.
+SINGLE_ENTRIES = 4096
 # Number of batches of an online fit, if each has enough documents.
 BATCHES = 16
 DOCUMENTS_PER_BATCH = 100
@@ -196,7 +198,8 @@ class Expectation(OnlineOptions, Algorithm):
     def real(self, corpus: Corpus, n_components: int) -> Any:
         """Type of loadings and scores for usual rates."""
         large = corpus.n_entries * n_components >= SINGLE_FROM
-        return np.float32 if large and not self.geometric_mean else np.float64
+        short = corpus.n_entries <= SINGLE_ENTRIES * corpus.n_documents
+        return np.float32 if large and short and not self.geometric_mean else np.float64
 
     def _batches(self, corpus: Corpus) -> list[Sequence[Block]]:
         """Batches of documents, each taken from all over the corpus."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import Algorithm, Start
-from discan.algorithms.em import MAP
+from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation, even_batch
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Corpus
@@ -51,7 +51,7 @@ def first_pass(schedule: Schedule) -> Expectation:
         chosen: Expectation = schedule.first_pass
         return chosen
     entries = even_batch(schedule.corpus, BATCHES, DOCUMENTS_PER_BATCH)
-    return MAP(online=True, batch_entries=entries, delay=0.0, decay=0.6, visits=1, inner=6)
+    return EM(online=True, batch_entries=entries, delay=0.0, decay=0.6, visits=1, inner=6)
 
 
 def from_components(components: Any, prior: LoadingsPrior, corpus: Corpus, n: int) -> Start:

@@ -30,6 +30,7 @@ STARTS = {
     "random": "start from random components",
     "documents": "start each component from a few documents",
     "words": "start each component from an anchor word",
+    "corners": "start from the documents that are farthest apart",
     "map": "start from a short MAP fit",
 }
 

@@ -102,13 +102,14 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         Their priors when a sampler learns them.
     groups : (J,) array, optional
         Group of each column; components are distributions inside each group.
-    init : {"auto", "random", "documents", "words", "map"} or (K, J) array, default="auto"
+    init : {"auto", "random", "documents", "words", "corners", "map"} or (K, J) array
         Where to start: at random; from the words of a few documents per component and one pass
-        over all documents; from one anchor word per component, found in one pass; from documents
-        with ten cycles of MAP; or from given components. "auto" is "documents" for "ml",
-        "map" and "cvb0", "map" for the variational algorithm, which otherwise ends in poor optima,
-        "words" for all these when online, and "random" for the samplers unless
-        ``Collapsed(start=...)`` chooses another.
+        over all documents; from one anchor word per component, found in one pass; from the
+        documents that are farthest apart, by principal components; from documents with ten cycles
+        of MAP; or from given components. "auto" is "documents" for "ml", "map" and "cvb0", or
+        "corners" where "ml" and "map" make quasi-Newton steps (genotypes, votes); "map" for the
+        variational algorithm, which otherwise ends in poor optima; "words" for all these when
+        online; and "random" for the samplers unless ``Collapsed(start=...)`` chooses another.
     max_iter : int, optional
         Cycles at most: 200, or for samplers their own ``burn_in + n_draws * thin``.
     tol : float, default=1e-5

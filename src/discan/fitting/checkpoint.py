@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discan.algorithms.base import Params, Start
+from discan.algorithms.em import PointEstimate
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.data.rules import MOST, ONE, Rule, Sizes, faults_of, rule_of, taken
@@ -115,11 +116,12 @@ class RunFolder:
 
 def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
     """Return the run of a folder at its last checkpoint; it must have one."""
+    path = folder.path / "state.discan"
+    header, arrays = read_file(path, "state")
+    task = _as_begun(task, header.get("notes"))
     schedule = task.plan()
     check_memory(task.needed_bytes(schedule, engine.n_workers))
     blueprint = _Blueprint.of(Run.begin(task, schedule, Start(), engine))
-    path = folder.path / "state.discan"
-    header, arrays = read_file(path, "state")
     # version 0.1 wrote states without the digest
     if header.get("run", identity := folder.identity(task.corpus)) != identity:
         raise ModelFileError(
@@ -180,6 +182,20 @@ def _rules(kind: Any) -> dict[str, Rule]:
 
 
 # ---- reading ----
+
+
+def _as_begun(task: Task, notes: Any) -> Task:
+    """Return the task with the acceleration of EM that began the run.
+
+    Version 0.1 had no quasi-Newton steps. What its runs remember tells how they were accelerated.
+    """
+    algorithm = task.algorithm
+    if not isinstance(algorithm, PointEstimate) or not isinstance(notes, dict) or "move" in notes:
+        return task
+    if algorithm.accelerate != "quasi-newton":
+        return task
+    accelerate = "squarem" if "stride" in notes else False
+    return replace(task, algorithm=replace(algorithm, accelerate=accelerate))
 
 
 class _Kind(NamedTuple):

@@ -235,9 +235,9 @@ class Run:
         self.trace.add(self.cycle, ended.objective, total.log_likelihood, past + seconds, rate)
 
     def _visit(self, blocks: Sequence[Block], clock: Clock) -> Stats:
-        """Visit the blocks of a round and update the parameters; once more if that is asked for."""
+        """Visit the blocks of a round and update the parameters; again if that is asked for."""
         algorithm, engine = self.algorithm, self.engine
-        for _ in range(2):
+        for _ in range(3):
             self.params = algorithm.prepare(self.params, blocks, self.states, clock, engine)
             n_lanes = min(len(blocks), self.schedule.lanes)
             visit = Visit(algorithm, self.params, self.states, blocks, n_lanes, clock)

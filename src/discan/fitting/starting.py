@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms import MAP
 from discan.algorithms.anchor_words import from_words, sketch_width
 from discan.algorithms.base import Algorithm, Start
+from discan.algorithms.corners import from_corners
+from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import first_pass, from_components, from_documents
@@ -32,7 +33,7 @@ def begin(task: Task, init: Any = "auto", engine: Engine | None = None) -> Run:
     Parameters
     ----------
     task : Task
-    init : {"auto", "random", "documents", "words", "map"}, (K, J) array or Start
+    init : {"auto", "random", "documents", "words", "corners", "map"}, (K, J) array or Start
         Where to start; "auto" leaves it to the algorithm.
     engine : Engine, optional
     """
@@ -84,12 +85,21 @@ def _words(task: Task, schedule: Schedule, engine: Engine) -> Start:
     return from_words(task.corpus, len(task.model.alpha), task.seed)
 
 
+def _corners(task: Task, schedule: Schedule, engine: Engine) -> Start:
+    """Start from the documents that are farthest apart; from documents if these are too few."""
+    if task.corpus.n_documents <= len(task.model.alpha):
+        return _documents(task, schedule, engine)
+    return from_corners(task.corpus, len(task.model.alpha), task.seed)
+
+
 def _map(task: Task, schedule: Schedule, engine: Engine) -> Start:
     """Start from documents with ten cycles of MAP."""
-    return _by(task, MAP(), "documents", START_CYCLES, engine)
+    return _by(task, EM(), "documents", START_CYCLES, engine)
 
 
-STARTS = {"random": _random, "documents": _documents, "words": _words, "map": _map}
+STARTS = {
+    "random": _random, "documents": _documents, "words": _words, "corners": _corners, "map": _map,
+}  # fmt: skip
 
 
 def _by(task: Task, algorithm: Expectation, init: Any, n_cycles: int, engine: Engine) -> Start:
@@ -136,12 +146,12 @@ def _documents_bytes(task: Task, schedule: Schedule) -> float:
 def _map_bytes(task: Task, schedule: Schedule) -> float:
     """The start of MAP from documents, then its cycles, and the scores that are read at the end."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
-    own = MAP().plan(corpus, n_components, np.uint64(task.seed))
+    own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
     cycles = float(own.visit_bytes or own.bytes)
     loadings, scores = n_components * corpus.n_words, n_components * corpus.n_documents
     read = 12.0 * loadings + 12.0 * scores + own.block_bytes
-    return max(_documents_bytes(replace(task, algorithm=MAP()), other), cycles, read)
+    return max(_documents_bytes(replace(task, algorithm=EM()), other), cycles, read)
 
 
 def _words_bytes(task: Task, schedule: Schedule) -> float:
@@ -152,5 +162,16 @@ def _words_bytes(task: Task, schedule: Schedule) -> float:
     return table + max(table + 8.0 * n_components * corpus.n_words, copied)
 
 
+def _corners_bytes(task: Task, schedule: Schedule) -> float:
+    """Shares of all words, and what leads to them; tables of loadings are smaller."""
+    corpus = schedule.corpus
+    if corpus.n_documents <= len(task.model.alpha):
+        return _documents_bytes(task, schedule)
+    return 64.0 * corpus.n_entries + 48.0 * len(task.model.alpha) * corpus.n_words
+
+
 COPY = 44  # bytes of a non-zero count of the documents that a start copies
-_BYTES = {"documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes}
+_BYTES = {
+    "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
+    "corners": _corners_bytes,
+}  # fmt: skip

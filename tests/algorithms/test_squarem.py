@@ -8,7 +8,7 @@ import pytest
 from conftest import make_run, planted
 
 from discan import Corpus, DirichletMultinomial, GammaPoisson, InputError, MaximumLikelihood
-from discan.algorithms import acceleration
+from discan.algorithms import squarem
 from discan.models import LoadingsPrior
 
 MODELS = pytest.mark.parametrize("model", [GammaPoisson, DirichletMultinomial])
@@ -36,7 +36,7 @@ def test_same_optimum_in_fewer_cycles(model, groups):
     table = corpus(groups=groups)
     plain = start(table, model, MaximumLikelihood(accelerate=False))
     plain.advance(4000, tol=1e-10)
-    fast = start(table, model, MaximumLikelihood())
+    fast = start(table, model, MaximumLikelihood(accelerate="squarem"))
     fast.advance(4000, tol=1e-10)
     assert plain.converged
     assert fast.converged
@@ -51,16 +51,16 @@ def test_same_optimum_in_fewer_cycles(model, groups):
 def test_overshooting_is_made_good(monkeypatch, model, tau):
     if tau < 1.0 and not model.normalised:
         pytest.skip("tempering is for proportions")
-    monkeypatch.setattr(acceleration, "_stride", lambda *_: (1000.0, 4000.0))
-    repeats, update = [], acceleration.Accelerated.update
+    monkeypatch.setattr(squarem, "_stride", lambda *_: (1000.0, 4000.0))
+    repeats, update = [], squarem.Squarem.update
 
     def watched(*arguments):
         params = update(*arguments)
         repeats.append(params.repeat)
         return params
 
-    monkeypatch.setattr(acceleration.Accelerated, "update", watched)
-    run = start(corpus(), model, MaximumLikelihood(tau=tau))
+    monkeypatch.setattr(squarem.Squarem, "update", watched)
+    run = start(corpus(), model, MaximumLikelihood(tau=tau, accelerate="squarem"))
     run.advance(60)
     assert any(repeats)
     rises(run)
@@ -69,7 +69,7 @@ def test_overshooting_is_made_good(monkeypatch, model, tau):
 @MODELS
 def test_totals_are_kept(model):
     table = corpus()
-    run = start(table, model, MaximumLikelihood())
+    run = start(table, model, MaximumLikelihood(accelerate="squarem"))
     for cycle in range(1, 12):
         run.advance(cycle)
         scores = np.concatenate([run.states.get(block).old for block in run.schedule.blocks])
@@ -79,4 +79,4 @@ def test_totals_are_kept(model):
 
 def test_accelerate_is_yes_or_no():
     with pytest.raises(InputError, match="accelerate"):
-        replace(MaximumLikelihood(), accelerate=2)
+        replace(MaximumLikelihood(accelerate="squarem"), accelerate=2)

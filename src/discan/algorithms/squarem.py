@@ -19,7 +19,7 @@ from discan.engines import Engine
 from discan.kernels.variational import weighted_log_loadings
 from discan.typing import Array
 
-__all__ = ["Accelerated", "Strides", "Trail"]
+__all__ = ["Squarem", "Strides", "Trail"]
 
 # No weight falls below this fraction of what EM gave it, because a zero would stay for ever.
 _FLOOR = 0.1
@@ -73,7 +73,7 @@ class Strides:
 
 
 @dataclass(frozen=True)
-class Accelerated(Wrapper):
+class Squarem(Wrapper):
     """EM with squared extrapolation (SQUAREM), in the basis of the proportions.
 
     From y two passes lead to x and x'. With the stride a = |x - y| / |(x' - x) - (x - y)| of the
