@@ -167,7 +167,7 @@ def _corners_bytes(task: Task, schedule: Schedule) -> float:
     corpus = schedule.corpus
     if corpus.n_documents <= len(task.model.alpha):
         return _documents_bytes(task, schedule)
-    return 64.0 * corpus.n_entries + 48.0 * len(task.model.alpha) * corpus.n_words
+    return 130.0 * corpus.n_entries + 16.0 * len(task.model.alpha) * corpus.n_words
 
 
 COPY = 44  # bytes of a non-zero count of the documents that a start copies
