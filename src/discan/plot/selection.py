@@ -88,7 +88,7 @@ def selection(
     y = theme.number_axis(what, [part for part in (each, bits - errors, bits + errors)
                                  if len(part)], 0.08)  # fmt: skip
     layout = {
-        **theme.line_chart(x, y, width=600, right=theme.legend_width(names)),
+        **theme.line_chart(x, y, width=600, right=theme.legend_width(["mean over starts", *names])),
         **_flat_part(flat),
     }
     return theme.figure(
