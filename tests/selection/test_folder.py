@@ -82,4 +82,3 @@ def test_unknown_numbers_survive(votes, tmp_path):
     discan.select_components(votes, (2,), folder=tmp_path, **SETTINGS)
     found = discan.select_components(votes, (2,), folder=tmp_path, **SETTINGS)
     assert np.isnan(found.rows[0]["bound"])
-    assert np.isnan(found.rows[0]["coherence"])

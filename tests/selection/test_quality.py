@@ -1,58 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stability and coherence of components."""
+"""Similarity of the components of two starts, and coherence."""
 
 import numpy as np
 import pytest
 
 import discan
-from discan.selection.quality import KEPT_WORDS, coherence, kept_components, stability
+from discan.selection.quality import KEPT_WORDS, kept_components, mean_coherence, similarity
 
 
 def test_the_order_of_components_does_not_matter(text):
     components = np.random.default_rng(0).dirichlet(np.full(60, 0.1), 4)
-    one, other = kept_components(components), kept_components(components[[2, 0, 3, 1]])
-    assert stability(one, other, text.layout) == pytest.approx(1.0)
-    changed = kept_components(np.roll(components, 7, axis=1))
-    assert 0.0 <= stability(one, changed, text.layout) < 0.7
+    one, other = kept_components(components, 1), kept_components(components[[2, 0, 3, 1]], 1)
+    assert similarity(one, other, text.layout) == pytest.approx(1.0)
+    changed = kept_components(np.roll(components, 7, axis=1), 1)
+    assert 0.0 <= similarity(one, changed, text.layout) < 0.6
 
 
-def test_answers_that_all_share_do_not_count(votes):
-    """Two fits that agree on unanimous votes alone are not alike."""
-    rng = np.random.default_rng(0)
-    yes = np.full((2, 2, 30), 0.999)
-    yes[:, :, :4] = rng.random((2, 2, 4))
-    fits = [np.stack([part, 1 - part], axis=2).reshape(2, 60) for part in yes]
-    assert stability(*map(kept_components, fits), votes.layout) < 0.95
-    assert stability(*[kept_components(fits[0])] * 2, votes.layout) == pytest.approx(1.0)
-
-
-def test_one_component_is_like_itself(votes):
-    one = kept_components(np.full((1, 60), 0.5))
-    assert stability(one, one, votes.layout) == pytest.approx(1.0)
+def test_groups_are_kept_whole(votes):
+    components = discan.MPCA(2, max_iter=20, random_state=0).fit(votes).components_
+    kept = kept_components(components, votes.n_groups)
+    np.testing.assert_array_equal(kept.toarray(), components)
+    assert similarity(kept, kept, votes.layout) == pytest.approx(1.0)
+    other = kept_components(1.0 - components, votes.n_groups)  # everybody votes the other way
+    assert similarity(kept, other, votes.layout) < 0.9
 
 
 def test_of_many_words_the_likeliest_are_kept():
     components = np.random.default_rng(0).dirichlet(np.full(5000, 0.02), 3)
-    kept = kept_components(components).toarray()
+    kept = kept_components(components, 1).toarray()
     assert np.count_nonzero(kept) == 3 * KEPT_WORDS
+    np.testing.assert_allclose(kept.sum(axis=1), 1.0)
     for row, whole in zip(kept, components, strict=True):
-        assert row.sum() == pytest.approx(np.sort(whole)[-KEPT_WORDS:].sum())
+        assert set(np.flatnonzero(row)) == set(np.argsort(whole)[-KEPT_WORDS:])
     layout = discan.Corpus(np.ones((1, 5000))).layout
-    parts = kept_components(components), kept_components(components[::-1])
-    assert stability(*parts, layout) == pytest.approx(1.0)
+    parts = kept_components(components, 1), kept_components(components[::-1], 1)
+    assert similarity(*parts, layout) == pytest.approx(1.0)
 
 
-def test_coherence():
-    counts = np.zeros((40, 20), dtype=int)
-    counts[:20, :10] = counts[20:, 10:] = 1
-    corpus = discan.Corpus(counts)
-    true = np.kron(np.eye(2), np.full(10, 0.1))
-    mixed = np.tile([0.08, 0.02], (2, 10))
-    mixed[1] = mixed[0, ::-1]
-    assert coherence(true, corpus) > 0.9
-    assert -1.0 <= coherence(mixed, corpus) < 0.3
-    assert np.isfinite(coherence(true, discan.Corpus(np.ones((3, 20), int))))
-
-
-def test_grouped_columns_have_no_coherence(votes):
-    assert np.isnan(coherence(np.full((2, 60), 0.5), votes))
+def test_coherence_of_true_components_is_higher(text):
+    true = discan.LDA(3, random_state=0, max_iter=100).fit(text).fit_
+    one = discan.LDA(1, random_state=0, max_iter=20).fit(text).fit_
+    assert -1.0 <= mean_coherence(one, text) < mean_coherence(true, text) <= 1.0

@@ -79,8 +79,8 @@ def test_how_far_starts_disagree():
     text = judged([1.5, 1.001, 1.0], 0.01, starts=0.02, stable=0.5).text
     assert "from other starts differ by 0.02" in text
     assert "more than the K of the flat part do" in text
-    assert "components are others (similarity 0.50" in text
-    assert "much the same" in judged([1.5, 1.0], 0.01).text
+    assert "components are alike (similarity 0.50" in text
+    assert "components are the same" in judged([1.5, 1.0], 0.01).text
     assert "not known" in judged([1.5, 1.0], 0.01, starts=np.nan).text
 
 

@@ -3,6 +3,6 @@
 
 from discan.selection.components import select_components
 from discan.selection.models import compare_models
-from discan.selection.result import Comparison, Selection
+from discan.selection.result import ModelComparison, Selection
 
-__all__ = ["Comparison", "Selection", "compare_models", "select_components"]
+__all__ = ["ModelComparison", "Selection", "compare_models", "select_components"]

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from discan.data.storage import locked, read_file, write_file, write_whole
+from discan.data.locks import locked
+from discan.data.storage import read_file, write_file, write_whole
 from discan.errors import InputError, ModelFileError
 from discan.selection.jobs import Job, Outcome
 

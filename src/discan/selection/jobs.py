@@ -15,7 +15,7 @@ from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators import DCA
 from discan.selection.protocols import Fold
-from discan.selection.quality import coherence, kept_components
+from discan.selection.quality import kept_components, mean_coherence
 from discan.typing import Array
 
 __all__ = ["Job", "Outcome", "Setting", "fitted"]
@@ -102,14 +102,13 @@ def fitted(
     fit = estimator.fit_
     with Threads(n_threads) as engine:
         nats = fit.completion(fold.test, engine, fold.given)
-    components = fit.components
     values = {name: fit.hyperparameter(name) for name in ("alpha", "beta", "rho", "gamma")}
     is_bound = fit.algorithm.name == "variational"
     return Outcome(
         nats=nats,
-        components=kept_components(components),
+        components=kept_components(fit.components, fit.layout.n_groups),
         bound=float(fit.trace.last("objective")) if is_bound else float("nan"),
-        coherence=coherence(components, corpus),
+        coherence=mean_coherence(fit, corpus),
         seconds=time.perf_counter() - began,
         cycles=fit.n_cycles,
         converged=bool(fit.converged),

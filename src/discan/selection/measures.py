@@ -18,7 +18,7 @@ import numpy as np
 
 from discan.selection.jobs import Job, Outcome, Setting
 from discan.selection.protocols import Fold
-from discan.selection.quality import stability
+from discan.selection.quality import similarity
 from discan.typing import Array
 
 __all__ = ["Measured", "measure", "paired_gap", "stabilities"]
@@ -144,7 +144,7 @@ def stabilities(
             for a in range(len(jobs)):
                 for b in range(a):
                     parts = (outcomes[jobs[a]].components, outcomes[jobs[b]].components)
-                    table[a, b] = table[b, a] = stability(*parts, layout)
+                    table[a, b] = table[b, a] = similarity(*parts, layout)
             for job, row in zip(jobs, table, strict=True):
                 known = row[~np.isnan(row)]
                 found[job] = float(known.mean()) if known.size else float("nan")

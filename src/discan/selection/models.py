@@ -13,7 +13,7 @@ from discan.models import MODELS
 from discan.selection.jobs import Setting
 from discan.selection.measures import Measured, paired_gap
 from discan.selection.protocols import choose_protocol
-from discan.selection.result import Comparison
+from discan.selection.result import ModelComparison
 from discan.selection.search import Plan, corpus_of, fit_params, short_chain
 from discan.selection.verdict import CLOSE, unit
 from discan.validation import one_of, whole
@@ -55,7 +55,7 @@ def compare_models(
     folder: Any = None,
     progress: bool | None = None,
     **options: Any,
-) -> Comparison:
+) -> ModelComparison:
     """Compare models by prediction of the same held-out data.
 
     Each held-out token is predicted on its own, given the rest of its document and the group that
@@ -79,7 +79,7 @@ def compare_models(
 
     Returns
     -------
-    Comparison
+    ModelComparison
         ``best``, ``close``, ``verdict``, ``table``, ``frame()``.
 
     Examples
@@ -115,7 +115,7 @@ def compare_models(
         if gap <= CLOSE * error
     ]  # fmt: skip
     learnt = {row["model"]: row["learnt"] for row in searched.rows}
-    return Comparison(
+    return ModelComparison(
         verdict=" ".join(sentences(names, measured, close, corpus.nouns, learnt)),
         table=searched.table,
         rows=searched.rows,

@@ -12,7 +12,7 @@ import numpy as np
 from discan.estimators.frames import frame
 from discan.typing import Array
 
-__all__ = ["COLUMNS", "Comparison", "Selection"]
+__all__ = ["COLUMNS", "ModelComparison", "Selection"]
 
 COLUMNS = (
     "seed", "fold", "bits_per_token", "bound", "evidence", "stability", "coherence", "seconds",
@@ -66,7 +66,7 @@ class Search:
         frame
             Columns: K (or model), seed, fold, bits_per_token, bound (variational bound on the log
             evidence, nats; NaN for other algorithms), evidence (NaN if it was not computed),
-            stability, coherence (NaN for grouped columns), seconds, cycles, converged.
+            stability, coherence, seconds, cycles, converged.
         """
         columns = {
             name: np.array([row[name] for row in self.rows]) for name in (self.key, *COLUMNS)
@@ -122,7 +122,7 @@ class Selection(Search):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Search):
+class ModelComparison(Search):
     """Which model: the result of ``compare_models``.
 
     Attributes
@@ -148,7 +148,7 @@ class Comparison(Search):
 
     def __repr__(self) -> str:
         """Describe the result in one line."""
-        return f"<Comparison: best {self.best}, close {', '.join(self.close)}>"
+        return f"<ModelComparison: best {self.best}, close {', '.join(self.close)}>"
 
 
 def mean(values: Sequence[float] | Array) -> float:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discan.data.nouns import Nouns
+from discan.evaluation.comparison import ALIKE, SAME
 from discan.selection.measures import Measured
 from discan.typing import Array
 
@@ -15,7 +16,6 @@ __all__ = ["Verdict", "unit", "verdict_on"]
 
 CLOSE = 2.0  # standard errors: differences below are not decided by the data
 NEGLIGIBLE = 0.01  # part of what components gain over none: differences below do not matter
-AGREE = 0.9  # similarity of matched components from which on starts agree
 
 
 class Verdict(NamedTuple):
@@ -120,9 +120,11 @@ def _starts(measured: Measured, at: int, low: int, high: int, stable: float, wha
     deviation = float(measured.starts[at])
     if np.isnan(deviation):
         return "One start per K: how far starts disagree is not known."
+    best = measured.settings[at].n_components
     text = f"Fits of the same K from other starts differ by {deviation:.2g} {what}"
     most = float(measured.gap[low : high + 1].max())
     if high > low and deviation > most:
         text += ", more than the K of the flat part do"
-    kind = "much the same" if stable >= AGREE else "partly the same" if stable >= 0.6 else "others"
-    return f"{text}; their components are {kind} (similarity {stable:.2f} of 1 at the best K)."
+    apart = 1.0 - stable
+    kind = "the same" if apart <= SAME else "alike" if apart <= ALIKE else "different"
+    return f"{text}; their components are {kind} (similarity {stable:.2f} of 1 at K = {best})."
