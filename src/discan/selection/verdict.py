@@ -88,8 +88,8 @@ def _flat(measured: Measured, sizes: Array, low: int, high: int, what: str) -> s
     most = float(measured.gap[low : high + 1].max())
     return (
         f"The curve is flat from K = {sizes[low]} to {sizes[high]}: these differ by at most "
-        f"{most:.2g} {what}, too little to choose between them. Choose by what the components "
-        "tell you, or take the smallest."
+        f"{most:.2g} {what}, too little to choose between them. Choose among them by what "
+        f"the components tell you, or take the simplest, {sizes[low]}."
     )
 
 
