@@ -240,8 +240,8 @@ def _report(found: Any, style: Style) -> None:
     emit(style, [TITLES.get(name, name) for name in shown], rows)
     word = found.unit.removeprefix("bits per held-out ")
     sys.stdout.write(
-        f"\nBits are per held-out {word}: lower is better. Without components, by the overall share "
-        f"of each {word}, they are {found.baseline:.4f}.\n\n"
+        f"\nBits are per held-out {word}: lower is better. Without components, by the overall "
+        f"share of each {word}, they are {found.baseline:.4f}.\n\n"
     )
     width = terminal_width() or WIDTH
     sys.stdout.write(textwrap.fill(found.verdict, width) + "\n")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from discan.fitting.infer import score_and_error
 from discan.selection.jobs import Job, Outcome, Setting
 from discan.selection.protocols import Fold
 from discan.selection.quality import similarity
@@ -152,13 +153,8 @@ def stabilities(
 
 
 def _error(sums: Array, tokens: Array) -> float:
-    """Standard error of sum / sum of tokens, over documents that hold tokens."""
-    held = tokens > 0
-    sums, tokens = sums[held], tokens[held]
-    if sums.size < 2:
-        return float("nan")
-    rest = sums - sums.sum() / tokens.sum() * tokens
-    return float(np.sqrt(sums.size / (sums.size - 1) * (rest**2).sum()) / tokens.sum())
+    """Standard error of sum / sum of tokens, over documents."""
+    return score_and_error(np.array([sums, tokens]))[1]
 
 
 def _start_variances(by_fold: Sequence[Array], n_tokens: float) -> Array:
