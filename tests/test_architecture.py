@@ -28,23 +28,16 @@ BELOW = {
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
     "evaluation": {"data", "engines", "kernels", "models", "algorithms", "fitting"},
     "estimators": {"data", "engines", "models", "algorithms", "fitting", "evaluation"},
+    "selection": {
+        "data", "engines", "models", "algorithms", "fitting", "evaluation", "estimators",
+    },
     "plot": {"data", "evaluation", "fitting"},
     "reporting": {"data", "engines", "fitting", "models", "plot"},
     "explorer": {"data", "fitting", "plot", "reporting"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
-        "algorithms",
-        "data",
-        "demos",
-        "engines",
-        "estimators",
-        "evaluation",
-        "explorer",
-        "fitting",
-        "models",
-        "plot",
-        "readers",
-        "reporting",
+        "algorithms", "data", "demos", "engines", "estimators", "evaluation", "explorer", "fitting",
+        "models", "plot", "readers", "reporting", "selection",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

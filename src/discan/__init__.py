@@ -36,6 +36,7 @@ _HOMES = {
     ),
     "discan.models.hyperparameters": ("Hyperprior",),
     "discan.reporting": ("report",),
+    "discan.selection": ("compare_models", "select_components"),
     "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

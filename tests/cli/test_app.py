@@ -59,7 +59,7 @@ def test_completion(environment, shell, words, expected):
 def test_help_and_completion_import_no_numpy(environment):
     code = (
         "import sys, discan.cli.fit as fit\n"
-        "names = fit._registered('discan.algorithms')['autocompletion']()\n"
+        "names = fit.registered('discan.algorithms')['autocompletion']()\n"
         "print(len(names), 'numpy' in sys.modules, 'numba' in sys.modules)"
     )
     command = [sys.executable, "-c", code]

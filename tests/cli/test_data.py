@@ -44,7 +44,8 @@ def test_the_guide_lists_every_format_and_command():
     guide = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
     for reader in READERS.values():
         assert f"| `{reader.name}` | {reader.summary} |" in guide
-    assert all(f"$ discan {command.__name__}" in guide for command in COMMANDS)
+    names = [command.__name__.replace("_", "-") for command in COMMANDS]
+    assert all(f"$ discan {name}" in guide for name in names)
 
 
 def test_datasets_by_name(run, fails, tmp_path):

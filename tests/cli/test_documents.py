@@ -177,6 +177,21 @@ def test_score(run, place):
     assert "perplexity" in run("score", place / "model", place / "corpus.discan")[0]
 
 
+def test_score_of_held_out_entries(run, fails, survey, tmp_path):
+    """Answers that were held out are predicted from the others of the same people."""
+    (tmp_path / "known.csv").write_text("vote,colour,pet\nyes,red,\nno,blue,\n")
+    (tmp_path / "held.csv").write_text("vote,colour,pet\n,,cat\n,,dog\n")
+    given = ("--given", tmp_path / "known.csv", "--format", "categorical")
+    data = ("score", survey / "m.discan", tmp_path / "held.csv")
+    rows = json.loads(run(*data, *given, "--json")[0])
+    # the known answers tell the pet; the training data have as many cats as dogs
+    assert rows[0]["perplexity"] < 1.3
+    assert rows[1]["perplexity"] == pytest.approx(2.0, abs=0.05)
+    assert "are the ones given" in fails(*data, "--given", data[2], "--format", "categorical")
+    (tmp_path / "known.csv").write_text("vote,colour,pet\nyes,red,\n")
+    assert "the same documents in the same order" in fails(*data, *given)
+
+
 def test_components_that_were_given_have_no_unigram(run, tmp_path):
     known = discan.LDA.from_components(np.eye(2, 3) + 0.1, random_state=0)
     known.save(tmp_path / "known.discan")

@@ -91,6 +91,8 @@ def examples(place, survey, tmp_path):
             run_folder,
         ],
         "resume": [run_folder],
+        "select": [texts, "-k", "1:2", "--folds", 2, "--iterations", 2],
+        "compare-models": [texts, "-k", 2, "--models", "dm,gp", "--folds", 2, "--iterations", 2],
         "show": [model],
         "plot": [model, "trace", "-o", tmp_path / "trace.svg"],
         "report": [model, "-o", tmp_path / "report.html"],
@@ -114,7 +116,7 @@ def examples(place, survey, tmp_path):
 
 
 @pytest.mark.parametrize("flag", ["--json", "--csv", "--quiet"])
-@pytest.mark.parametrize("command", [command.__name__ for command in COMMANDS])
+@pytest.mark.parametrize("command", [c.__name__.replace("_", "-") for c in COMMANDS])
 def test_printing_options_change_the_output_or_are_refused(run, examples, tmp_path, command, flag):
     def outcome(*flags):
         shutil.rmtree(tmp_path / "run", ignore_errors=True)

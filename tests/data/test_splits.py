@@ -5,7 +5,16 @@ import numpy as np
 import pytest
 
 from discan.data.corpus import Corpus
-from discan.data.splits import split_documents, split_entries, split_tokens, thin
+from discan.data.splits import (
+    document_folds,
+    entry_folds,
+    fold_numbers,
+    split_documents,
+    split_entries,
+    split_tokens,
+    thin,
+    token_folds,
+)
 from discan.errors import InputError
 
 SPLITS = [split_documents, split_entries, split_tokens, thin]
@@ -107,3 +116,30 @@ def test_fractional_counts():
 def test_nothing_to_split():
     with pytest.raises(InputError, match="at least 2"):
         split_entries(Corpus(np.zeros((3, 3))))
+
+
+@pytest.mark.parametrize("folds", [document_folds, entry_folds, token_folds])
+@pytest.mark.parametrize("n_folds", [1, 2, 5])
+def test_folds(corpus, folds, n_folds):
+    found = folds(corpus, n_folds, 3)
+    assert len(found) == n_folds
+    tested = sum(test.n_tokens for _, test in found)
+    assert tested == corpus.n_tokens if n_folds > 1 else 0 < tested < 0.25 * corpus.n_tokens
+    for train, test in found:
+        assert train.n_tokens + test.n_tokens == corpus.n_tokens
+        assert test.n_tokens > 0
+    again = folds(corpus, n_folds, 3)
+    for (_, test), (_, same) in zip(found, again, strict=True):
+        assert test.digest == same.digest
+
+
+def test_fold_numbers():
+    number = fold_numbers(23, 4, 0)
+    assert sorted(np.bincount(number)) == [5, 6, 6, 6]
+    assert np.bincount(fold_numbers(30, 1, 0)).tolist() == [3, 27]
+    with pytest.raises(InputError, match="fewer folds"):
+        fold_numbers(3, 4, 0)
+    with pytest.raises(InputError, match="single document"):
+        document_folds(Corpus([[1, 2]]), 1)
+    with pytest.raises(InputError, match="fractional"):
+        token_folds(Corpus([[0.5, 1.0]]), 2)

@@ -35,6 +35,7 @@ from discan import (
 )
 from discan.algorithms.auto import CHAIN
 from discan.engines.threads import Threads
+from discan.readers.datasets import load_senate2005
 
 PRESETS = [NMF, PLSI, LDA, MPCA, GaP, ConditionalGaP]
 SHORT = {"gibbs": Gibbs(burn_in=5, n_draws=5), "collapsed": Collapsed(burn_in=5, n_draws=5)}
@@ -497,3 +498,49 @@ def test_groups():
 
 def test_names_at_the_top():
     assert discan.DCA is DCA
+
+
+@pytest.fixture(scope="module")
+def senate():
+    """Roll calls of 2005, a tenth of the votes held out."""
+    return discan.split_entries(load_senate2005().corpus, 0.1, rng=1)
+
+
+def test_held_out_votes_are_predicted_from_the_others(senate):
+    """With more blocs they are predicted better; without the other votes that is not seen."""
+    train, test = senate
+    with_others, alone = [], []
+    for n_components in (2, 4, 8):
+        estimator = MPCA(n_components, random_state=0, max_iter=300).fit(train)
+        with_others.append(-estimator.score(test, given=train))
+        alone.append(-estimator.score(test))
+    assert with_others[0] > with_others[1] > with_others[2]
+    assert with_others == pytest.approx([0.211, 0.204, 0.199], abs=0.008)
+    assert alone[1] > with_others[1] + 0.005
+    assert alone[2] > with_others[2] + 0.01
+
+
+@pytest.mark.parametrize("model", ["dm", "gp", "cgp"])
+def test_score_given_other_tokens(model):
+    """The score of held-out tokens is that of proportions by ``transform`` of the given ones."""
+    rng = np.random.default_rng(0)
+    corpus = Corpus(rng.poisson(2.0, (30, 8)), groups=[0, 0, 0, 0, 1, 1, 1, 1])
+    train, test = discan.split_entries(corpus, 0.3)
+    estimator = DCA(2, model=model, algorithm="variational", random_state=0).fit(train)
+    scores = estimator.transform(train)
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    logs = test.to_csr().multiply(np.log(shares @ estimator.components_))
+    expected = logs.sum() / test.n_tokens
+    assert estimator.score(test, given=train) == pytest.approx(expected, rel=1e-6)
+
+
+def test_given_tokens_must_be_of_the_same_documents():
+    corpus = Corpus(np.ones((4, 3), int), document_names=list("abcd"))
+    train, test = discan.split_tokens(corpus)
+    estimator = LDA(1, random_state=0).fit(train)
+    with pytest.raises(InputError, match="3 documents to score and 4 given"):
+        estimator.score(test[:3], given=train)
+    with pytest.raises(InputError, match="document 0 to score is 'd', and 'a' is given"):
+        estimator.score(test[::-1], given=train)
+    with pytest.raises(InputError, match="are the ones given"):
+        estimator.score(test, given=test)

@@ -25,33 +25,16 @@ from discan.cli.options import with_groups
 from discan.cli.plot import plot
 from discan.cli.printing import set_up_remarks
 from discan.cli.report import report
+from discan.cli.select import compare_models, select
 from discan.cli.show import info, show
 
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit,
-    resume,
-    show,
-    name,
-    plot,
-    report,
-    explore,
-    quality,
-    compare,
-    transform,
-    predict,
-    impute,
-    recommend,
-    score,
-    anomalies,
-    info,
-    export,
-    convert,
-    datasets,
-    formats,
-    demo,
-)
+    fit, resume, select, compare_models, show, name, plot, report, explore, quality, compare,
+    transform, predict, impute, recommend, score, anomalies, info, export, convert, datasets,
+    formats, demo,
+)  # fmt: skip
 
 
 class _Commands(TyperGroup):

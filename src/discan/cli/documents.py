@@ -13,7 +13,7 @@ import typer
 
 from discan.cli.options import Data, ModelFile, NewData, Printing, Writing, printing
 from discan.cli.printing import Style, check_writable, emit, write_table
-from discan.cli.reading import model_and_data
+from discan.cli.reading import model_and_data, read_data
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus, Layout
@@ -197,21 +197,36 @@ def recommend(
         log.info("%s recommendations written to %s", f"{len(rows):,}", writing.output)
 
 
-def score(model: ModelFile, data: Data, *, reading: NewData, style: Printing) -> None:
+def score(
+    model: ModelFile,
+    data: Data,
+    *,
+    given: Annotated[
+        str | None,
+        typer.Option(
+            help="Another part of the same documents, in the same order: it gives their mix, and "
+            "all of DATA is predicted."
+        ),
+    ] = None,
+    reading: NewData,
+    style: Printing,
+) -> None:
     """Measure how well the model predicts half of the words of each new document.
 
-    The other half of the words gives the mix of the document. The unigram, for comparison,
-    predicts the word shares of the training data for every document. Perplexity is the number of
-    equally likely words that would be as hard to guess: lower is better. The standard error is
-    over documents: how far the score would vary with another sample of documents.
+    The other half of the words gives the mix of the document; or the data of --given do, and then
+    all words are predicted. The unigram, for comparison, predicts the word shares of the training
+    data for every document. Perplexity is the number of equally likely words that would be as hard
+    to guess: lower is better. The standard error is over documents: how far the score would vary
+    with another sample of documents.
 
     [b]Example:[/b] discan score model/ test.jsonl
     """
     (fit, _), corpus = model_and_data(model, data, reading)
+    known = None if given is None else read_data(given, reading, fit)
     with _threads(reading) as engine:
-        scores = {"model": fit.score_with_error(corpus, engine)}
+        scores = {"model": fit.score_with_error(corpus, engine, known)}
     if fit.documents is not None:
-        scores["unigram"] = fit.unigram_with_error(corpus)
+        scores["unigram"] = fit.unigram_with_error(corpus, whole=known is not None)
     rows = [(name, nats, error, math.exp(-nats)) for name, (nats, error) in scores.items()]
     emit(style.style, ("predictor", "nats per token", "standard error", "perplexity"), rows)
 

@@ -20,7 +20,7 @@ from discan.cli.reading import Model, read_data
 from discan.errors import InputError
 from discan.registry import entries
 
-__all__ = ["fit", "resume"]
+__all__ = ["STARTS", "algorithm_of", "fit", "names_to_learn", "registered", "resume"]
 
 log = logging.getLogger("discan")
 
@@ -43,10 +43,10 @@ def fit(
         typer.Option("--output", "-o", help="Model file to write; NAME/ writes NAME/model.discan."),
     ],
     components: Annotated[int, fitting("Number of components.", "--components", "-k", min=1)] = 10,
-    model: Annotated[str, fitting(**_registered("discan.models"))] = "dm",
+    model: Annotated[str, fitting(**registered("discan.models"))] = "dm",
     algorithm: Annotated[
         str,
-        fitting(**_registered("discan.algorithms", auto="chosen by the model and the data")),
+        fitting(**registered("discan.algorithms", auto="chosen by the model and the data")),
     ] = "auto",
     alpha: Annotated[
         float | None,
@@ -111,7 +111,7 @@ def fit(
     """
     if every is not None and checkpoint is None:
         raise typer.BadParameter("it needs --checkpoint", param_hint="--every")
-    chosen = _algorithm(algorithm, burn_in, draws)
+    chosen = algorithm_of(algorithm, burn_in, draws)
     from discan.estimators import DCA
 
     with _output_target(output) as target:
@@ -120,7 +120,7 @@ def fit(
         corpus = read_data(data, reading)
         estimator = DCA(
             components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
-            gamma=gamma, learn=_names(learn), init=init,
+            gamma=gamma, learn=names_to_learn(learn), init=init,
             max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed,
             progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
         )  # fmt: skip
@@ -160,14 +160,14 @@ def resume(
         _finish(work, target, folder, printing.style)
 
 
-def _names(learn: str) -> str | tuple[str, ...]:
+def names_to_learn(learn: str) -> str | tuple[str, ...]:
     """Return the hyperparameters to learn as the estimator takes them."""
     if learn in ("auto", "none"):
         return "auto" if learn == "auto" else ()
     return tuple(name.strip() for name in learn.split(",") if name.strip())
 
 
-def _registered(package: str, **more: str) -> dict[str, Any]:
+def registered(package: str, **more: str) -> dict[str, Any]:
     """Return the settings of an option that names a registered class, or one of ``more``."""
 
     def listed() -> dict[str, str]:
@@ -180,7 +180,7 @@ def _registered(package: str, **more: str) -> dict[str, Any]:
     return one_of(listed, accepted)
 
 
-def _algorithm(name: str, burn_in: int | None, draws: int | None) -> Any:
+def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
     """Return the algorithm's name, or an object if options of the algorithm were given."""
     given = {"burn_in": burn_in, "n_draws": draws}
     given = {key: value for key, value in given.items() if value is not None}

@@ -9,7 +9,12 @@ from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["split_documents", "split_entries", "split_tokens", "thin"]
+__all__ = [
+    "document_folds", "entry_folds", "fold_numbers", "split_documents", "split_entries",
+    "split_tokens", "thin", "token_folds",
+]  # fmt: skip
+
+ONE_FOLD = 0.1  # share of the data that is held out if there is a single fold
 
 Random = int | np.random.Generator
 
@@ -85,17 +90,7 @@ def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tup
         raise InputError(
             f"{pairs.size} (document, group) pairs hold counts; at least 2 are needed to split them"
         )
-    held_out = _chosen(pairs.size, fraction, rng)
-    rows, groups = np.divmod(pairs[held_out], corpus.n_groups)
-    train_exposures = corpus.known_exposures
-    test_exposures = np.zeros_like(train_exposures)
-    test_exposures[rows, groups] = train_exposures[rows, groups]
-    train_exposures[rows, groups] = 0.0
-    in_test = held_out[entry_pairs]
-    return (
-        corpus.with_counts(np.where(in_test, 0, corpus.counts), train_exposures),
-        corpus.with_counts(np.where(in_test, corpus.counts, 0), test_exposures),
-    )
+    return _cut(corpus, pairs, entry_pairs, _chosen(pairs.size, fraction, rng))
 
 
 def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus, Corpus]:
@@ -121,6 +116,75 @@ def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus
     return (
         corpus.with_counts(corpus.counts - drawn, (1.0 - fraction) * exposures),
         corpus.with_counts(drawn, fraction * exposures),
+    )
+
+
+def document_folds(corpus: Corpus, n_folds: int, rng: Random = 0) -> list[tuple[Corpus, Corpus]]:
+    """Hold out whole documents, each in one of the folds; see ``fold_numbers``.
+
+    Returns
+    -------
+    list of (train, test)
+        One pair per fold; documents in their original order.
+    """
+    if corpus.n_documents < 2:
+        raise InputError("a single document cannot be held out; hold out its tokens instead")
+    number = fold_numbers(corpus.n_documents, n_folds, rng)
+    return [(corpus.select(number != n), corpus.select(number == n)) for n in range(n_folds)]
+
+
+def entry_folds(corpus: Corpus, n_folds: int, rng: Random = 0) -> list[tuple[Corpus, Corpus]]:
+    """Hold out whole (document, group) pairs, each in one of the folds, as `split_entries` does."""
+    pairs, entry_pairs = _numbered(corpus.pair_of_entry)
+    number = fold_numbers(pairs.size, n_folds, rng)
+    return [_cut(corpus, pairs, entry_pairs, number == n) for n in range(n_folds)]
+
+
+def token_folds(corpus: Corpus, n_folds: int, rng: Random = 0) -> list[tuple[Corpus, Corpus]]:
+    """Hold out single tokens, each in one of the folds; exposures are divided as `thin` does."""
+    if not corpus.integral:
+        raise InputError("fractional counts have no tokens to hold out; hold out documents instead")
+    generator, rest = _generator(rng), corpus.counts.astype(np.int64)
+    share, exposures, folds = 1.0 / n_folds if n_folds > 1 else ONE_FOLD, corpus.known_exposures, []
+    for n in range(n_folds):
+        # of the tokens that no earlier fold has, this one takes its part
+        drawn = np.asarray(generator.binomial(rest, min(1.0, share / (1.0 - n * share))))
+        rest = rest - drawn
+        train = corpus.with_counts(corpus.counts - drawn, (1.0 - share) * exposures)
+        folds.append((train, corpus.with_counts(drawn, share * exposures)))
+    return folds
+
+
+def fold_numbers(size: int, n_folds: int, rng: Random = 0) -> Array:
+    """Deal ``size`` things at random over folds of equal size, (size,) int.
+
+    One fold holds a tenth of the things; the others, numbered 1, are never held out.
+    """
+    if size < max(2, n_folds):
+        raise InputError(
+            f"{size} documents or entries cannot be dealt over {n_folds} folds; use fewer folds"
+        )
+    order = _generator(rng).permutation(size)
+    number = np.empty(size, dtype=np.int64)
+    number[order] = np.arange(size) % n_folds
+    if n_folds == 1:
+        number[order] = np.arange(size) >= max(1, round(ONE_FOLD * size))
+    return number
+
+
+def _cut(
+    corpus: Corpus, pairs: Array, entry_pairs: Array, held_out: Array
+) -> tuple[Corpus, Corpus]:
+    """Move the pairs (document, group) that are held out, a mask, to a second corpus."""
+    rows, groups = np.divmod(pairs[held_out], corpus.n_groups)
+    train_exposures = corpus.known_exposures
+    test_exposures = np.zeros_like(train_exposures)
+    test_exposures[rows, groups] = train_exposures[rows, groups]
+    train_exposures[rows, groups] = 0.0
+    in_test = held_out[entry_pairs]
+    return (
+        corpus.with_counts(np.where(in_test, 0, corpus.counts), train_exposures),
+        corpus.with_counts(np.where(in_test, corpus.counts, 0), test_exposures),
     )
 
 

@@ -218,11 +218,12 @@ class Answers:
         with self._threads() as engine:
             return document_likelihood(self.fit_, corpus, method, n_runs, over_draws, engine)
 
-    def score_with_error(self, X: Any) -> tuple[float, float]:
+    def score_with_error(self, X: Any, given: Any = None) -> tuple[float, float]:
         """The score of documents, as ``score`` gives it, and its standard error over documents."""
         corpus = self._corpus(X)
+        known = None if given is None else self._corpus(given)
         with self._threads() as engine:
-            return self.fit_.score_with_error(corpus, engine)
+            return self.fit_.score_with_error(corpus, engine, known)
 
     def transform_sd(self, X: Any) -> Array:
         """Standard deviations of what ``transform`` returns, (I, K).

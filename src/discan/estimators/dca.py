@@ -412,15 +412,24 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             )
         return self._infer(X, fold_in).absent
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Held-out log-likelihood per token by document completion, in nats.
+    def score(self, X: Any, y: Any = None, given: Any = None) -> float:
+        """Held-out log-likelihood per token, in nats.
 
-        A fixed half of each document's tokens gives its proportions; the other half is scored. The
-        perplexity is ``exp(-score)``.
+        The perplexity is ``exp(-score)``.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            Without ``given``, new documents: a fixed half of each document's tokens gives its
+            proportions, and the other half is scored.
+        y : ignored
+        given : (I, J) counts, optional
+            Another part of the same documents, in the same order: it gives the proportions, and all
+            tokens of X are scored. ``train, test = discan.split_entries(X)``, a fit to ``train``,
+            and ``score(test, given=train)`` tell how well single votes, answers or alleles are
+            predicted. (``score(test)`` would predict a half of them from the other half alone.)
         """
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            return self.fit_.score(corpus, engine)
+        return self.score_with_error(X, given)[0]
 
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of documents with these scores (I, K), at exposure 1: (I, J).

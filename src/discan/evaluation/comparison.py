@@ -17,7 +17,7 @@ from discan.evaluation.matching import Matching, match_components
 from discan.fitting.result import Fit
 from discan.typing import Array
 
-__all__ = ["SAME", "Comparison", "Relation", "compare", "mixing"]
+__all__ = ["ALIKE", "SAME", "Comparison", "Relation", "compare", "mixing"]
 
 # Matched components are the same up to this distance, and alike up to that.
 SAME, ALIKE = 0.25, 0.5

@@ -13,15 +13,15 @@ from discan.algorithms.base import Params, Posterior
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.data.splits import split_tokens, thin
 from discan.engines import Engine
-from discan.errors import InputError
+from discan.errors import InputError, shown
 from discan.kernels.enumeration import enumerate_counts
 from discan.models import ScoreTable
 from discan.models.base import proportions
 from discan.typing import Array
 
 __all__ = [
-    "completion", "divided", "enumerated", "infer", "score_and_error", "short_documents",
-    "unigram_completion",
+    "completion", "divided", "enumerated", "infer", "prediction", "score_and_error",
+    "short_documents", "unigram_completion", "unigram_prediction",
 ]  # fmt: skip
 
 ENUMERATED = 2**14  # states of a document that is summed exactly
@@ -64,19 +64,35 @@ def completion(
     for fold-in and the loadings (J, K) to score with.
     """
     observed, scored = _halves(corpus, draws[0][0].model.normalised)
-    return _predicted(
-        [
-            (proportions(infer(algorithm, params, observed, engine, seed).scores), loadings)
-            for params, loadings in draws
-        ],
-        scored,
-    )
+    return _given(algorithm, draws, scored, observed, engine, seed)
+
+
+def prediction(
+    algorithm: Algorithm,
+    draws: Sequence[tuple[Params, Array]],
+    scored: Corpus,
+    given: Corpus,
+    engine: Engine,
+    seed: np.uint64,
+) -> Array:
+    """Log-likelihood and number of each document's tokens, given others of its tokens, (2, I).
+
+    Each token is predicted on its own, given the group that it is in, as by ``completion``. Totals
+    and exposures of ``scored`` play no part, so models of proportions and of amounts are scored on
+    the same event.
+    """
+    _check_same_documents(scored, given)
+    return _given(algorithm, draws, scored, given, engine, seed)
 
 
 def unigram_completion(overall: Array, corpus: Corpus, normalised: bool) -> Array:
     """Score the same half of the tokens by one distribution (J,) for all documents, (2, I)."""
-    _, scored = _halves(corpus, normalised)
-    return _predicted([(np.ones((corpus.n_documents, 1)), overall[:, None])], scored)
+    return unigram_prediction(overall, _halves(corpus, normalised)[1])
+
+
+def unigram_prediction(overall: Array, scored: Corpus) -> Array:
+    """Score all tokens by one distribution (J,) for all documents, (2, I)."""
+    return _predicted([(np.ones((scored.n_documents, 1)), overall[:, None])], scored)
 
 
 def score_and_error(found: Array) -> tuple[float, float]:
@@ -90,6 +106,20 @@ def score_and_error(found: Array) -> tuple[float, float]:
         return float(score), float("nan")
     squares = np.sum((found[0] - score * found[1]) ** 2) * n_documents / (n_documents - 1)
     return float(score), float(np.sqrt(squares) / tokens)
+
+
+def _given(
+    algorithm: Algorithm, draws: Sequence[tuple[Params, Array]], scored: Corpus, given: Corpus,
+    engine: Engine, seed: np.uint64,
+) -> Array:  # fmt: skip
+    """Infer the proportions from the tokens given, and score the others, (2, I)."""
+    return _predicted(
+        [
+            (proportions(infer(algorithm, params, given, engine, seed).scores), loadings)
+            for params, loadings in draws
+        ],
+        scored,
+    )
 
 
 def _predicted(draws: Sequence[tuple[Array, Array]], scored: Corpus) -> Array:
@@ -180,3 +210,24 @@ def _halves(corpus: Corpus, normalised: bool) -> tuple[Corpus, Corpus]:
         corpus.with_counts(np.where(kept, corpus.counts, 0.0), exposures),
         corpus.with_counts(np.where(kept, 0.0, corpus.counts), exposures),
     )
+
+
+def _check_same_documents(corpus: Corpus, given: Corpus) -> None:
+    """Refuse two tables that cannot be two parts of the same documents."""
+    if corpus.n_documents != given.n_documents:
+        raise InputError(
+            f"{corpus.n_documents:,} documents to score and {given.n_documents:,} given; both must "
+            "hold the same documents in the same order, e.g. the two parts of split_entries"
+        )
+    if None not in (corpus.document_names, given.document_names):
+        pairs = zip(corpus.document_names or (), given.document_names or (), strict=True)
+        for n, (name, other) in enumerate(pairs):
+            if name != other:
+                raise InputError(
+                    f"document {n} to score is {shown(name)}, and {shown(other)} is given; both "
+                    "must hold the same documents in the same order"
+                )
+    if corpus is given or corpus.digest == given.digest:
+        raise InputError(
+            "the counts to score are the ones given; give the other part of the documents"
+        )

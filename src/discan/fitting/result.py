@@ -19,7 +19,14 @@ from discan.errors import DiscanError, InputError
 from discan.fitting import hidden_groups
 from discan.fitting.convergence import verdict
 from discan.fitting.hidden_groups import Filled
-from discan.fitting.infer import completion, infer, score_and_error, unigram_completion
+from discan.fitting.infer import (
+    completion,
+    infer,
+    prediction,
+    score_and_error,
+    unigram_completion,
+    unigram_prediction,
+)
 from discan.fitting.naming import Given, default_names, read_names, words_by_lift
 from discan.fitting.posterior import Documents, Draws, Loadings, size_order
 from discan.fitting.recommending import Recommended, recommend
@@ -288,14 +295,21 @@ class Fit:
         scores = self.infer(corpus, engine).scores
         return recommend(corpus, scores, self.mean_loadings, columns, whole("n", n, 1))
 
-    def completion(self, corpus: Corpus, engine: Engine | None = None) -> Array:
+    def completion(
+        self, corpus: Corpus, engine: Engine | None = None, given: Corpus | None = None
+    ) -> Array:
         """Held-out log-likelihood and number of held-out tokens of each document, (2, I).
 
-        If draws were kept, the probability of a token is the mean over up to 20 of them.
+        With ``given``, other tokens of the same documents, all tokens of ``corpus`` are scored;
+        else a half of each document given the other half. If draws were kept, the probability of a
+        token is the mean over up to 20 of them.
         """
-        self._check_counts(corpus)
+        self._check_counts(corpus if given is None else given)
         draws = self.kept_draws(SCORED_DRAWS) or [(self.inference, self.mean_loadings)]
-        return completion(self.algorithm, draws, corpus, engine or Threads(1), self.seed)
+        engine = engine or Threads(1)
+        if given is None:
+            return completion(self.algorithm, draws, corpus, engine, self.seed)
+        return prediction(self.algorithm, draws, corpus, given, engine, self.seed)
 
     def kept_draws(self, most: int | None = None) -> list[tuple[Params, Array]]:
         """Parameters for inference and loadings (J, K) of the kept draws, evenly chosen.
@@ -316,24 +330,28 @@ class Fit:
             found.append((replace(params, loadings=loadings), loadings))
         return found
 
-    def score(self, corpus: Corpus, engine: Engine | None = None) -> float:
-        """Held-out log-likelihood per token by document completion, in nats."""
-        return self.score_with_error(corpus, engine)[0]
+    def score(
+        self, corpus: Corpus, engine: Engine | None = None, given: Corpus | None = None
+    ) -> float:
+        """Held-out log-likelihood per token in nats; see ``completion``."""
+        return self.score_with_error(corpus, engine, given)[0]
 
     def score_with_error(
-        self, corpus: Corpus, engine: Engine | None = None
-    ) -> tuple[float, float]:  # fmt: skip
+        self, corpus: Corpus, engine: Engine | None = None, given: Corpus | None = None
+    ) -> tuple[float, float]:
         """The score and its standard error over documents; NaN for a single document."""
-        return score_and_error(self.completion(corpus, engine))
+        return score_and_error(self.completion(corpus, engine, given))
 
     def unigram_score(self, corpus: Corpus) -> float:
         """Score of the training data's word shares, the same for every document, in nats."""
         return self.unigram_with_error(corpus)[0]
 
-    def unigram_with_error(self, corpus: Corpus) -> tuple[float, float]:
-        """The same with its standard error over documents."""
+    def unigram_with_error(self, corpus: Corpus, whole: bool = False) -> tuple[float, float]:
+        """The same with its standard error over documents; of ``whole`` documents if asked for."""
         sizes = self.component_counts.sum(axis=0)
         overall = (sizes / sizes.sum()) @ self.components
+        if whole:
+            return score_and_error(unigram_prediction(overall, corpus))
         return score_and_error(unigram_completion(overall, corpus, self.params.model.normalised))
 
     # ---- hidden groups ----

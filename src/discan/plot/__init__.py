@@ -11,6 +11,7 @@ from discan.plot.membership_squares import membership_squares
 from discan.plot.over_time import over_time
 from discan.plot.palette import colours
 from discan.plot.quality import quality
+from discan.plot.selection import selection
 from discan.plot.sizes import sizes
 from discan.plot.structure import structure
 from discan.plot.svg import to_svg
@@ -28,6 +29,7 @@ __all__ = [
     "over_time",
     "quality",
     "save",
+    "selection",
     "sizes",
     "structure",
     "to_svg",
