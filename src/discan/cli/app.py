@@ -17,6 +17,7 @@ from discan.cli.compare import compare, quality
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
 from discan.cli.errors import one_line, shell_setting, terminated
+from discan.cli.evidence import evidence
 from discan.cli.explore import explore
 from discan.cli.export import export
 from discan.cli.fit import fit, resume
@@ -45,6 +46,7 @@ COMMANDS = (
     recommend,
     score,
     anomalies,
+    evidence,
     info,
     export,
     convert,
