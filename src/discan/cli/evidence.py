@@ -88,21 +88,11 @@ def evidence(
         how: Any = EVIDENCE_METHODS[name.strip()]
         own = {field.name for field in dataclasses.fields(how)}
         options = {key: value for key, value in options.items() if key in own and value}
-        found.append(
-            log_evidence(
-                corpus,
-                components,
-                method=how(**options),
-                model=model,
-                alpha=alpha,
-                beta=beta,
-                rho=rho,
-                gamma=gamma,
-                fit=fit,
-                n_jobs=threads,
-                random_state=seed,
-            )  # fmt: skip
-        )
+        one = log_evidence(
+            corpus, components, method=how(**options), model=model, alpha=alpha, beta=beta,
+            rho=rho, gamma=gamma, fit=fit, n_jobs=threads, random_state=seed,
+        )  # fmt: skip
+        found.append(one)
     if printing.style is Style.JSON:
         records = [one.describe() for one in found]
         emit(printing.style, tuple(records[0]), [tuple(one.values()) for one in records])

@@ -20,6 +20,7 @@ from discan.evaluation.evidence_methods import (
     AIS,
     ONE_LABELLING,
     TI,
+    Estimate,
     EvidenceMethod,
     VariationalBound,
 )
@@ -198,11 +199,11 @@ def log_evidence(
     if problem.n_components == 1 and how.whole_counts:
         # a chain over one component never moves: its energy is the evidence
         value = float(Chain(problem, 0).sweep(np.ones(1))[0, 0])
-        found = (value, 0.0, np.array([value]), None, "", ONE_LABELLING)
+        found = Estimate(value, 0.0, np.array([value]), None, "", ONE_LABELLING)
         kind = EXACT
     else:
         with Threads(n_threads(n_jobs)) as engine:
-            found, kind = tuple(how.estimate(problem, engine)), how.kind
+            found, kind = how.estimate(problem, engine), how.kind
     value, error, runs, moved, effort, labels = found
     evidence = Evidence(
         value, error, kind, how.name, prepared.name, problem.n_components,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -21,8 +20,8 @@ from discan.validation import whole
 __all__ = [
     "AIS",
     "CONSISTENT",
-    "TI",
     "ONE_LABELLING",
+    "TI",
     "Estimate",
     "EvidenceMethod",
     "VariationalBound",

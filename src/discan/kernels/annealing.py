@@ -60,7 +60,8 @@ def anneal(
     Same as twins.annealing.anneal (theory 6.3). At temperature tau token (i, j) gets k with
     probability proportional to
 
-        (c_k + shape_k) [ 1 / rate_k [present_k if c_k = 0] (gamma_j + n_jk) / (Gamma_g + n_gk) ]^tau
+        (c_k + shape_k) [ 1 / rate_k [present_k if c_k = 0] word_k ]^tau,
+        word_k = (gamma_j + n_jk) / (Gamma_g + n_gk),
 
     where all counts are without the token. The energy is log D + log F - log F_DM up to a constant:
     log D minus the sum over documents of c_k log rate_k + 1(c_k = 0) log present_k.
