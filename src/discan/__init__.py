@@ -16,6 +16,7 @@ _HOMES = {
         "Variational",
     ),
     "discan.data.corpus": ("Corpus",),
+    "discan.evaluation.evidence": ("log_evidence",),
     "discan.readers": ("read",),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.evaluation.comparison": ("compare",),

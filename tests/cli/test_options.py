@@ -106,6 +106,7 @@ def examples(place, survey, tmp_path):
         "quality": [model],
         "compare": [model, model, "--figure", tmp_path / "flow.svg"],
         "export": [survey / "m.discan", "-o", tmp_path / "pop"],
+        "evidence": [texts, "-k", 2, "--temperatures", 20, "--runs", 2],
         "anomalies": [model, texts, "--simulated", 9],
         "info": [texts],
         "convert": [texts, tmp_path / "c.discan"],

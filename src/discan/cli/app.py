@@ -17,6 +17,7 @@ from discan.cli.compare import compare, quality
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
 from discan.cli.errors import one_line, shell_setting, terminated
+from discan.cli.evidence import evidence
 from discan.cli.explore import explore
 from discan.cli.export import export
 from discan.cli.fit import fit, resume
@@ -31,10 +32,31 @@ from discan.cli.show import info, show
 __all__ = ["app", "main"]
 
 COMMANDS = (
-    fit, resume, select, compare_models, show, name, plot, report, explore, quality, compare,
-    transform, predict, impute, recommend, score, anomalies, info, export, convert, datasets,
-    formats, demo,
-)  # fmt: skip
+    fit,
+    resume,
+    select,
+    compare_models,
+    show,
+    name,
+    plot,
+    report,
+    explore,
+    quality,
+    compare,
+    transform,
+    predict,
+    impute,
+    recommend,
+    score,
+    anomalies,
+    evidence,
+    info,
+    export,
+    convert,
+    datasets,
+    formats,
+    demo,
+)
 
 
 class _Commands(TyperGroup):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -25,7 +25,7 @@ from discan.validation import whole
 
 __all__ = [
     "METHODS", "Annealing", "Bound", "Chib", "DocumentLikelihood", "LeftToRight", "Method",
-    "document_likelihood",
+    "document_likelihood", "estimate_documents",
 ]  # fmt: skip
 
 CHIB_WORK = 1_000_000  # token x component updates of a document by Chib's method
@@ -237,24 +237,37 @@ def document_likelihood(
         )
     if n_runs is None:
         n_runs = 1 if over_draws else N_RUNS
-    repeats = range(whole("n_runs", n_runs, 1) if how.random else 1)
+    n_runs = whole("n_runs", n_runs, 1)
     _check(fit, corpus, how)
-    logs = []
+    return estimate_documents(draws, corpus, how, n_runs, engine or Threads(1), fit.seed)
+
+
+def estimate_documents(
+    draws: Sequence[tuple[Params, Array]],
+    corpus: Corpus,
+    how: Method,
+    n_runs: int,
+    engine: Engine,
+    seed: np.uint64,
+) -> DocumentLikelihood:
+    """Estimate log p of each document, p averaged over ``draws`` of parameters and loadings."""
+    repeats = range(n_runs if how.random else 1)
+    logs, model = [], draws[0][0].model
+    short = short_documents(corpus, draws[0][0].n_components) if how.exact_if_short else None
     for params, loadings in draws:
         point = replace(params, loadings=loadings, loading_shape=None)
-        short = short_documents(corpus, params.n_components) if how.exact_if_short else None
         constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
         impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0) > 0
         for run in repeats:
-            found = _logs(how, point, corpus, short, engine or Threads(1), fit.seed, run)
+            found = _logs(how, point, corpus, short, engine, seed, run)
             logs.append(np.where(impossible, -np.inf, found + constants))
     mean, error = log_mean(np.array(logs))
     exact = np.zeros(corpus.n_documents, dtype=bool) if short is None else short
     if len(draws) == 1:
         error = np.where(exact | (not how.random), 0.0, error)
     return DocumentLikelihood(
-        mean, error, corpus.lengths, fit.params.model.log_bag(corpus), exact & (len(draws) == 1),
-        how.name, how.kind, len(repeats), len(draws),
+        mean, error, corpus.lengths, model.log_bag(corpus), exact & (len(draws) == 1), how.name,
+        how.kind, len(repeats), len(draws),
     )  # fmt: skip
 
 
