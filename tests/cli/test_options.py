@@ -102,6 +102,7 @@ def examples(place, survey, tmp_path):
         "name": [model, names, "-o", tmp_path / "named.discan"],
         "score": [model, texts],
         "quality": [model],
+        "chains": [model],
         "compare": [model, model, "--figure", tmp_path / "flow.svg"],
         "export": [survey / "m.discan", "-o", tmp_path / "pop"],
         "anomalies": [model, texts, "--simulated", 9],
