@@ -89,3 +89,49 @@ def test_export(run, fails, survey, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["only.Q", "pop.2.P", "pop.2.Q"]
     discan.LDA.from_components(np.ones((2, 4))).save(tmp_path / "given.discan")
     assert "no documents" in fails("export", tmp_path / "given.discan", "-o", tmp_path / "x")
+
+
+@pytest.fixture(scope="module")
+def several(run, survey, tmp_path_factory):
+    """A model by three short chains."""
+    model = tmp_path_factory.mktemp("chains") / "m.discan"
+    _, err = run(
+        "fit", survey / "answers.csv", "-o", model, "-k", 2, "--format", "categorical",
+        "--chains", 3, "--algorithm", "collapsed", "--burn-in", 20, "--draws", 20, "--keep-draws",
+    )  # fmt: skip
+    return model, err
+
+
+def test_fit_reports_chains(several):
+    model, err = several
+    assert "chains agree" in err
+    assert "is used: it predicts best" in err
+    fit = discan.load(model).fit_
+    assert fit.chains.n_chains == 3
+    assert len(fit.draws.loadings) == 20
+
+
+def test_chains_prints_the_report(run, several, fails, models):
+    model, _ = several
+    out, _ = run("chains", model)
+    assert "chains agree" in out
+    assert "stability" in out
+    assert "R-hat" in out
+    found = json.loads(run("chains", model, "--json")[0])
+    assert found["agree"] in (True, False)
+    assert {row["quantity"] for row in found["quantities"]} >= {"log p", "entropy of the sizes"}
+    assert len(found["stability"]) == 2
+    rows = run("chains", model, "--csv")[0].splitlines()
+    assert rows[0].startswith('"quantity","mean","sd"')
+    run("chains", models / "k2.discan", code=1)  # one start of MAP
+
+
+def test_plot_chains(run, several, fails, tmp_path, models):
+    run("plot", several[0], "chains", "-o", tmp_path / "chains.svg")
+    assert "(used)" in (tmp_path / "chains.svg").read_text("utf-8")
+    assert "--chains 4" in fails("plot", models / "k2.discan", "chains", "-o", tmp_path / "x.svg")
+
+
+def test_draws_are_kept_of_samplers_only(run, survey, tmp_path):
+    run("fit", survey / "answers.csv", "-o", tmp_path / "m", "--algorithm", "map", "--keep-draws",
+        code=2)  # fmt: skip

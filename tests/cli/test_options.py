@@ -104,6 +104,7 @@ def examples(place, survey, tmp_path):
         "name": [model, names, "-o", tmp_path / "named.discan"],
         "score": [model, texts],
         "quality": [model],
+        "chains": [model],
         "compare": [model, model, "--figure", tmp_path / "flow.svg"],
         "export": [survey / "m.discan", "-o", tmp_path / "pop"],
         "evidence": [texts, "-k", 2, "--temperatures", 20, "--runs", 2],

@@ -25,7 +25,9 @@ def votes(tmp_path_factory):
                   "born": [f"{1930 + n}-05-01" for n in range(40)], "state": list("abcde") * 8},
     )  # fmt: skip
     path = tmp_path_factory.mktemp("votes") / "votes.discan"
-    fit = discan.MPCA(3, algorithm="map", random_state=0, max_iter=20, progress=False).fit(corpus)
+    fit = discan.MPCA(
+        3, algorithm="map", random_state=0, max_iter=20, n_chains=2, progress=False
+    ).fit(corpus)
     fit.name_components({3: "the rest, others"})
     fit.save(path)
     return path

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from discan import __version__
 from discan.cli.anomalies import anomalies
+from discan.cli.chains import chains
 from discan.cli.compare import compare, quality
 from discan.cli.data import convert, datasets, demo, formats
 from discan.cli.documents import impute, predict, recommend, score, transform
@@ -42,6 +43,7 @@ COMMANDS = (
     report,
     explore,
     quality,
+    chains,
     compare,
     transform,
     predict,

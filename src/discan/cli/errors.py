@@ -19,6 +19,7 @@ __all__ = ["one_line", "shell_setting", "shell_wording", "terminated"]
 
 # Arguments of the library that the command line calls something else.
 NAMES = {
+    "n_chains": "chains",
     "n_components": "components",
     "n_draws": "draws",
     "random_state": "seed",

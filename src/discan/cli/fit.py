@@ -89,6 +89,17 @@ def fit(
     seed: Annotated[
         int, running("Seed of all random numbers; the same seed gives the same bits.", min=0)
     ] = 0,
+    chains: Annotated[
+        int,
+        running(
+            "Chains to run, or starts of an algorithm that does not sample; the best is kept, and "
+            "whether they agree is reported.",
+            min=1,
+        ),
+    ] = 1,
+    keep_draws: Annotated[
+        bool, running("Sampling only: keep every draw in the model file.", "--keep-draws")
+    ] = False,
     threads: Threads = -1,
     checkpoint: Annotated[
         Path | None,
@@ -111,7 +122,7 @@ def fit(
     """
     if every is not None and checkpoint is None:
         raise typer.BadParameter("it needs --checkpoint", param_hint="--every")
-    chosen = algorithm_of(algorithm, burn_in, draws)
+    chosen = algorithm_of(algorithm, burn_in, draws, keep_draws)
     from discan.estimators import DCA
 
     with _output_target(output) as target:
@@ -121,7 +132,7 @@ def fit(
         estimator = DCA(
             components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
             gamma=gamma, learn=names_to_learn(learn), init=init,
-            max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed,
+            max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed, n_chains=chains,
             progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
         )  # fmt: skip
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
@@ -180,9 +191,11 @@ def registered(package: str, **more: str) -> dict[str, Any]:
     return one_of(listed, accepted)
 
 
-def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
+def algorithm_of(
+    name: str, burn_in: int | None, draws: int | None, keep_draws: bool = False
+) -> Any:
     """Return the algorithm's name, or an object if options of the algorithm were given."""
-    given = {"burn_in": burn_in, "n_draws": draws}
+    given = {"burn_in": burn_in, "n_draws": draws, "keep_draws": keep_draws or None}
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
         return name
@@ -191,7 +204,8 @@ def algorithm_of(name: str, burn_in: int | None, draws: int | None) -> Any:
     chosen = None if name.lower() == "auto" else ALGORITHMS.find(name)
     if chosen is None or not hasattr(chosen, "burn_in"):
         samplers = [ALGORITHMS.entry(cls).shown for cls in ALGORITHMS if hasattr(cls, "burn_in")]
-        flag = "--burn-in" if burn_in is not None else "--draws"
+        flags = {"burn_in": "--burn-in", "n_draws": "--draws", "keep_draws": "--keep-draws"}
+        flag = flags[next(iter(given))]
         raise typer.BadParameter(f"{flag} applies only to {' and '.join(samplers)}")
     return dataclasses.replace(chosen, **given)  # type: ignore[type-var]
 

@@ -72,6 +72,7 @@ FIGURES = {
         "mean shares over time", "over_time", _takes("components", "words", "labels"),
         labels="time", needs="dates",
     ),
+    "chains": Figure("whether the chains of fit --chains agree", "chains", _takes("words")),
     "trace": Figure("the objective during the fit", "trace", _takes()),
 }  # fmt: skip
 KINDS = {name: figure.summary for name, figure in FIGURES.items()}

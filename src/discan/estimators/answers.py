@@ -11,8 +11,11 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
+from discan.errors import InputError
 from discan.estimators.frames import frame
 from discan.evaluation.anomalies import find_anomalies
+from discan.evaluation.arviz import data_tree
+from discan.evaluation.diagnostics import Diagnostic, diagnostics
 from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
 from discan.evaluation.quality import quality
 from discan.fitting.naming import words_by_lift
@@ -159,6 +162,43 @@ class Answers:
         kept = [name for name in rows[0] if rows[0][name] is not None]
         columns = {name: np.array([row[name] for row in rows]) for name in kept}
         return frame(library, self.fit_.nouns.component, names, columns)
+
+    def diagnostics(self, library: str | None = None) -> Any:
+        """Whether the draws of a chain, or of several, have mixed, as a data frame.
+
+        There is a row per quantity: log p(W, z), the entropy of the sizes and the hyperparameters
+        that were learnt, none of which depends on the order of the components; then the sizes of
+        the components, matched between chains. The columns are mean, sd, 5 % and 95 % quantiles,
+        rank-normalised split R-hat, and effective sample sizes of the bulk and of the tails
+        (Vehtari and others 2021). R-hat above 1.05 says that chains, or the halves of a chain, tell
+        different things.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            As for ``components_frame``.
+        """
+        check_is_fitted(self)
+        rows = diagnostics(self.fit_)
+        if not rows:
+            raise InputError(
+                "there are no draws to diagnose, or fewer than 8",
+                use={"algorithm": ("collapsed", "gibbs")},
+            )
+        table = np.array([row[1:] for row in rows])
+        columns = dict(zip(Diagnostic._fields[1:], table.T, strict=True))
+        return frame(library, "quantity", [row.quantity for row in rows], columns)
+
+    def to_arviz(self) -> Any:
+        """The draws as an xarray DataTree, as ArviZ takes it (the extra ``discan[arviz]``).
+
+        The groups are "posterior" and "sample_stats", the dimensions chain and draw; components are
+        matched between chains. Always there: the sizes of the components, the hyperparameters that
+        were learnt and "lp", log p(W, z). If the sampler kept its draws (``keep_draws=True``) there
+        are also "loadings" and "component_counts".
+        """
+        check_is_fitted(self)
+        return data_tree(self.fit_)
 
     # ---- new documents ----
 

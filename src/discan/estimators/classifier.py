@@ -40,7 +40,7 @@ class DCAClassifier(ClassifierMixin, MetaEstimator):
         How many tokens the label counts as. One token says little beside a long document: more
         make the components keep to the classes.
     model, algorithm, alpha, beta, rho, gamma, learn, hyperprior, groups, init, max_iter, tol, \
-n_jobs, random_state, callback, progress
+n_jobs, random_state, n_chains, callback, progress
         As for ``DCA``; ``groups``, ``init`` and vectors ``gamma`` are for the columns of X. By
         default no hyperparameters are learnt: a label of some weight is all that a document needs
         to seem of one component, and an alpha learnt from that predicts labels worse.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,11 +24,13 @@ from discan.data.corpus import Corpus
 from discan.data.frames import completed, holds_text, is_frame
 from discan.data.locks import locked
 from discan.data.rules import Rule, faults_of, taken
+from discan.engines import Engine
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
+from discan.evaluation.chains import chain_seeds, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
 from discan.fitting.hidden_groups import like, usual_totals
@@ -118,6 +121,12 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         Number of threads; it does not change the answer's bits. None is 1, -1 all cores.
     random_state : int, RandomState or Generator, optional
         Seed. The seed that was used is in ``settings_["seed"]``.
+    n_chains : int, default=1
+        Chains to run; for algorithms that do not sample, starts. They run on the threads of
+        ``n_jobs`` at once and have seeds of their own; the first is the fit with one chain. The
+        chain that best predicts one half of each document from the other half is the result; of
+        starts, that of the highest objective. ``chains_.report`` says in words whether they agree,
+        ``diagnostics()`` whether they have mixed, and ``quality()`` how stable each component is.
     warm_start : bool, default=False
         Continue the last fit where it stopped, if data and settings are the same except
         ``max_iter``, ``tol``, ``n_jobs``, ``callback`` and ``progress``. A run that was stopped
@@ -171,7 +180,9 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
     settings_ : dict
         What was decided before the fit: seed, schedule, names.
     draws_ : Draws or None
-        Posterior draws, if the sampler was told to keep them.
+        Posterior draws, if the sampler was told to keep them (``keep_draws``).
+    chains_ : Chains or None
+        What several chains have in common: ``report``, ``agree``, ``chosen``, ``stability``, ...
 
     Examples
     --------
@@ -200,6 +211,7 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         tol: float = 1e-5,
         n_jobs: int | None = None,
         random_state: Any = None,
+        n_chains: int = 1,
         warm_start: bool = False,
         callback: Callable[[Run], Any] | None = None,
         progress: bool | None = None,
@@ -221,6 +233,7 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.n_chains = n_chains
         self.warm_start = warm_start
         self.callback = callback
         self.progress = progress
@@ -252,6 +265,7 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
     stop_reason_ = FromFit(lambda fit: fit.reason)
     settings_ = FromFit(lambda fit: fit.settings)
     draws_ = FromFit(lambda fit: fit.draws)
+    chains_ = FromFit(lambda fit: fit.chains)
 
     # ---- fitting ----
 
@@ -284,6 +298,8 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             if folder is not None:
                 header, arrays = self._header(seed)
                 folder.begin(header, arrays | totals, corpus)
+            if self._n_chains() > 1:
+                return self._fit_chains(corpus, seed, folder, totals)
             run = self._last_run_of(corpus)
             if run is None:
                 run = begin(self._task(corpus, seed), self.init, engine)
@@ -295,15 +311,17 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
             if folder is None:
                 raise InputError("there is no run to resume: checkpoint names no folder")
             corpus = read_corpus(self, folder.corpus(), self.groups, reset=True)
-            task = self._task(corpus, read_seed(self.random_state))
+            seed, kept = read_seed(self.random_state), folder.settings()[1]
+            rule = Rule(("G",), "f8", low=0, optional=True)
+            with faults_of(folder.path / "settings.discan"):
+                totals = taken({"group_totals": rule}, kept, {"G": corpus.n_groups})
+            if self._n_chains() > 1:
+                return self._fit_chains(corpus, seed, folder, totals)
+            task = self._task(corpus, seed)
             if folder.has_state:
                 run = restored(folder, task, engine)
             else:
                 run = begin(task, self.init, engine)
-            kept = folder.settings()[1]
-            rule = Rule(("G",), "f8", low=0, optional=True)
-            with faults_of(folder.path / "settings.discan"):
-                totals = taken({"group_totals": rule}, kept, {"G": corpus.n_groups})
             return self._finish(run, corpus, engine, folder, totals)
 
     def _finish(
@@ -321,6 +339,47 @@ class DCA(Answers, TransformerMixin, BaseEstimator):
         keep = self.warm_start or run.reason == "interrupted"
         self._last = (run, self._key(corpus)) if keep else None
         return self
+
+    def _fit_chains(
+        self, corpus: Corpus, seed: int, folder: RunFolder | None, changes: dict[str, Any]
+    ) -> Self:
+        """Run several chains, or continue them, and take the best one as the result."""
+        seeds = chain_seeds(seed, self._n_chains())
+        folders = [None if folder is None else folder.of_chain(n) for n in range(len(seeds))]
+        tasks = [self._task(corpus, each) for each in seeds]
+        calls = threading.Lock()
+
+        def start(n: int, engine: Engine) -> Run:
+            own = folders[n]
+            if own is not None and own.has_state:
+                return restored(own, tasks[n], engine)
+            return begin(tasks[n], self.init, engine)
+
+        def advance(n: int, run: Run, asked: Callable[[Run], Any], progress: bool | None) -> None:
+            def after(run: Run) -> bool:
+                with calls:  # one at a time, as with one chain
+                    stop = self.callback is not None and self.callback(run)
+                return bool(stop) or asked(run)
+
+            run.advance(*self._limits(), after, progress, folders[n])
+
+        runs = run_chains(start, len(seeds), n_threads(self.n_jobs), advance, self.progress)
+        fits = [replace(run.result(), **changes) for run in runs]
+        with self._threads() as engine:
+            self.fit_ = gathered(fits, corpus, self._keeps_order(), engine)
+        remark_on_fit(self.fit_)
+        self._last = None
+        return self
+
+    def _n_chains(self) -> int:
+        """Check and return the number of chains."""
+        n = whole("n_chains", self.n_chains, 1)
+        if n > 1 and self.warm_start:
+            raise InputError(
+                "warm_start continues one chain",
+                remedy="leave it out; checkpoint=... can continue several",
+            )
+        return n
 
     def _keeps_order(self) -> bool:
         """Whether the user says which component is which, so that their order stays."""

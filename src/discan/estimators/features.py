@@ -38,7 +38,7 @@ class DCAFeatures(TransformerMixin, MetaEstimator):
         A component that generated fewer words than this is taken to be absent, which keeps the
         features sparse.
     model, algorithm, alpha, beta, rho, gamma, learn, hyperprior, groups, init, max_iter, tol, \
-n_jobs, random_state, callback, progress
+n_jobs, random_state, n_chains, callback, progress
         As for ``DCA``.
 
     Attributes

@@ -30,9 +30,13 @@ def remark_on_data(corpus: Corpus, n_components: int) -> None:
 
 
 def remark_on_fit(fit: Fit) -> None:
-    """Say if components are empty."""
+    """Say if components are empty, or if several chains disagree."""
     if fit.documents is None:
         return
+    if fit.chains is not None:
+        troubled = not fit.chains.agree or any("not mixed" in line for line in fit.chains.report)
+        for line in fit.chains.report:
+            log.log(logging.WARNING if troubled else logging.INFO, line)
     empty = int((fit.documents.totals < 1.0).sum())
     if empty:
         log.warning(

@@ -52,6 +52,8 @@ class Quality:
         Its Hellinger distance from that one, from 0 (equal) to 1 (no word in common).
     flags : str
         "dead" if it explains next to nothing, "twin" if its nearest is nearly equal; else "".
+    stability : float or None
+        Mean similarity, 1 - Hellinger distance, to its partners in other chains; None of one chain.
     """
 
     component: str
@@ -64,6 +66,7 @@ class Quality:
     nearest: str
     distance: float
     flags: str
+    stability: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as a dict."""
@@ -107,6 +110,7 @@ def quality(fit: Fit, corpus: Corpus | None = None, n_words: int = 10) -> list[Q
             names[k], float(fit.sizes[k]), coherent[k][0], coherent[k][1], float(own[k]),
             float(lifts[k]), float(documents[k]), "" if alone else names[nearest[k]],
             1.0 if alone else float(apart[k, nearest[k]]), flags(k),
+            None if fit.chains is None else float(fit.chains.stability[k]),
         )
         for k in range(fit.n_components)
     ]  # fmt: skip

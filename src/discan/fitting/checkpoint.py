@@ -4,6 +4,7 @@
 A run folder holds ``corpus.discan``, ``settings.discan`` (the estimator's arguments) and
 ``state.discan`` (the run at its last checkpoint). Each file is written all or nothing. A state is
 tied to the data and settings of its folder, and checked in every part before it is continued.
+The states of further chains are in folders of their own, ``chain-2/state.discan`` and so on.
 """
 
 from __future__ import annotations
@@ -59,10 +60,11 @@ _NOTES = {
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder of a run; call it with the run after each cycle."""
+    """The folder of a run, or of one of its chains; call it with the run after each cycle."""
 
     path: Path
     every: int = 10
+    chain: int = 0
 
     @property
     def has_settings(self) -> bool:
@@ -72,7 +74,17 @@ class RunFolder:
     @property
     def has_state(self) -> bool:
         """Whether a run was written here."""
-        return (self.path / "state.discan").exists()
+        return self.state.exists()
+
+    @property
+    def state(self) -> Path:
+        """The file of the state; chains after the first have folders of their own."""
+        own = self.path / f"chain-{self.chain + 1}" if self.chain else self.path
+        return own / "state.discan"
+
+    def of_chain(self, chain: int) -> RunFolder:
+        """Return the folder as that of another chain, numbered from 0."""
+        return replace(self, chain=chain)
 
     def begin(self, header: dict[str, Any], arrays: dict[str, Array], corpus: Corpus) -> None:
         """Write the data and the settings, before anything is computed."""
@@ -99,6 +111,8 @@ class RunFolder:
         """Return a digest of the settings in the folder and of the data, names aside."""
         header, arrays = self.settings()
         result = hashlib.sha256(corpus.digest.encode())
+        if self.chain:
+            result.update(f"chain {self.chain} ".encode())
         kept = {name: header.get(name) for name in ("class", "settings")}
         result.update(json.dumps(kept, sort_keys=True).encode())
         for name, value in sorted(arrays.items()):
@@ -111,12 +125,12 @@ class RunFolder:
         if last or run.cycle % self.every == 0:
             header, arrays = _snapshot(run)
             header["run"] = self.identity(run.task.corpus)
-            write_file(self.path / "state.discan", "state", header, arrays, follow=False)
+            write_file(self.state, "state", header, arrays, follow=False)
 
 
 def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
     """Return the run of a folder at its last checkpoint; it must have one."""
-    path = folder.path / "state.discan"
+    path = folder.state
     header, arrays = read_file(path, "state")
     task = _as_begun(task, header.get("notes"))
     schedule = task.plan()

@@ -13,6 +13,7 @@ from discan.algorithms.footprint import SINGLE_FROM
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.data.rules import MOST, ONE, Rule, Sizes, taken
+from discan.fitting.chains import Record
 from discan.fitting.document_draws import CountSums, SampledDocuments
 from discan.fitting.loading_draws import DenseMeans, SparseMeans
 from discan.fitting.posterior import Draws, Loadings
@@ -23,6 +24,8 @@ __all__ = ["DrawAverages"]
 
 # From this many loadings on, their variances are kept in single precision, and so are their means.
 SINGLE_MEANS_FROM = SINGLE_FROM
+# The values of gamma are recorded group by group up to this many groups.
+FEW_GROUPS = 8
 
 
 class DrawAverages:
@@ -58,9 +61,12 @@ class DrawAverages:
             )
         )
         self._hyper: dict[str, Array] = {}
+        self._learns = [n for n in params.model.hyperparameters if n in params.learn]
         self._models: list[Model] = []
         self.kept = Draws() if schedule.keep_draws else None
         self._counts: Array | None = None
+        self._sizes: list[Array] = []
+        self._gammas: list[Array] = []
 
     # ---- adding a draw ----
 
@@ -89,6 +95,10 @@ class DrawAverages:
         values = {**params.model.values(), "gamma": params.prior.gamma}
         for name, value in values.items():
             self._hyper[name] = self._hyper.get(name, 0.0) + value
+        totals = np.asarray(params.totals).sum(axis=0)
+        self._sizes.append(totals / max(totals.sum(), 1))
+        if "gamma" in params.learn:
+            self._gammas.append(_by_group(params))
         if self.kept is not None and self._counts is not None:
             self.kept.component_counts.append(self._counts)
             self.kept.loadings.append(params.prior.mean(np.asarray(params.loading_counts)))
@@ -106,6 +116,8 @@ class DrawAverages:
             )
         for index, part in self._parts.items():
             result |= part.arrays(f"averages.{index}")
+        result["record.sizes"] = np.array(self._sizes)
+        result["record.gamma"] = np.array(self._gammas)
         if self.kept is not None:
             result["draws.component_counts"] = np.array(self.kept.component_counts)
             result["draws.loadings"] = np.array(self.kept.loadings)
@@ -139,6 +151,17 @@ class DrawAverages:
             self._parts[index] = part.restored(prefix, arrays, n_draws * lengths, sizes["K"])
         if self.kept is not None:
             self.kept = _kept(arrays, of_size, sizes)
+        self._restore_record(arrays, sizes)
+
+    def _restore_record(self, arrays: Mapping[str, Array], sizes: Sizes) -> None:
+        """Continue with the record of the draws; checkpoints of version 0.1 have none."""
+        if "record.sizes" not in arrays:
+            return
+        rules = {"sizes": Rule(("draws", "K"), "f8", low=0, high=ONE)}
+        if len(arrays.get("record.gamma", ())):
+            rules["gamma"] = Rule(("draws", None), "f8", low=0)
+        values = taken(rules, arrays, sizes, "record.")
+        self._sizes, self._gammas = list(values["sizes"]), list(values.get("gamma", ()))
 
     # ---- results ----
 
@@ -155,6 +178,19 @@ class DrawAverages:
     def loadings(self) -> Loadings:
         """Averages of the loadings over the draws so far."""
         return self._means.result
+
+    @property
+    def record(self) -> Record | None:
+        """Numbers of every draw so far; None if a checkpoint of version 0.1 had none."""
+        if len(self._sizes) != self.n_draws:
+            return None
+        learnt: dict[str, Array] = {}
+        if len(self._models) == self.n_draws and self._learns:
+            values = [model.values() for model in self._models]
+            learnt = {name: np.array([v[name] for v in values]) for name in self._learns}
+        if self._gammas:
+            learnt["gamma"] = np.array(self._gammas)
+        return Record(np.array(self._sizes), learnt)
 
     def inference_params(self, params: Params) -> Params:
         """Posterior means of the hyperparameters; new documents read the loadings of the result."""
@@ -181,6 +217,14 @@ def _kept(arrays: Mapping[str, Array], of_size: Mapping[str, str], sizes: Sizes)
         {name: column[n] for name, column in values.items()} for n in range(sizes["draws"])
     ]
     return Draws(list(counts), list(loadings), hyperparameters)
+
+
+def _by_group(params: Params) -> Array:
+    """Gamma of each group, (G,); its mean, (1,), where groups are many."""
+    layout, gamma = params.prior.layout, params.prior.gamma
+    if layout.n_groups > FEW_GROUPS:
+        return np.array([gamma.mean()])
+    return np.asarray(np.bincount(layout.group_of_word, gamma) / layout.group_sizes)
 
 
 def _fit_single(corpus: Corpus, params: Params) -> bool:

@@ -23,6 +23,7 @@ from discan.data.metadata import decode_about, encode_about
 from discan.data.rules import ONE, Rule, checked, checked_names, faults_of, taken
 from discan.data.storage import HEAD, read_file, write_file
 from discan.errors import InputError, ModelFileError, shown
+from discan.fitting.chains import read_chains, write_chains
 from discan.fitting.naming import Given
 from discan.fitting.posterior import ROUNDING, KnownDocuments, SavedLoadings, checked_loadings
 from discan.fitting.result import Fit
@@ -107,6 +108,7 @@ def write_fit(
         "document_names": fit.document_names,
         "component_names": fit.given_names,
         **encode_about(fit, arrays),
+        **write_chains(fit.record, fit.draws, fit.chains, arrays),
         "attributes": {
             **{name: getattr(fit, attribute) for name, (attribute, _) in _ATTRIBUTES.items()},
             "settings_": fit.settings,
@@ -160,6 +162,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     )
     sd = tables.get("components_sd_")
     documents = _documents(tables, model)
+    record, draws, chains = read_chains(header, arrays, sizes)
     fit = Fit(
         algorithm=algorithm,
         params=params,
@@ -170,6 +173,9 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         given_names=_given_names(header.get("component_names"), sizes["K"]),
         **decode_about(header, arrays, sizes["I"]),
         group_totals=tables.get("group_totals", np.ones(layout.n_groups)),
+        record=record,
+        draws=draws,
+        chains=chains,
         trace=Trace.of(tables.get("trace", np.empty((0, 0)))),
         **_record(header["attributes"], model),
     )

@@ -17,6 +17,7 @@ from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
 from discan.errors import DiscanError, InputError
 from discan.fitting import hidden_groups
+from discan.fitting.chains import Chains, Record
 from discan.fitting.convergence import verdict
 from discan.fitting.hidden_groups import Filled
 from discan.fitting.infer import (
@@ -61,6 +62,10 @@ class Fit:
         The record of the fit: why it stopped, and what was decided before it began.
     draws : Draws or None
         Draws that were kept.
+    record : Record or None
+        A few numbers of every draw that was averaged; None without draws.
+    chains : Chains or None
+        What several chains, or starts, have in common; None if there was one.
     document_names : tuple of str or None
     metadata : dict of str to (I,) array
         Columns that describe the training documents, e.g. party or date.
@@ -89,6 +94,8 @@ class Fit:
     reading: dict[str, Any] = field(default_factory=dict)
     left_out: Array = field(default_factory=lambda: NOTHING)
     draws: Draws | None = None
+    record: Record | None = None
+    chains: Chains | None = None
     trace: Trace = field(default_factory=Trace)
     reason: str = ""
     converged: bool = False
@@ -145,13 +152,18 @@ class Fit:
         """Return the same fit with its components in order of size, the largest first."""
         if self.documents is None:
             return self
-        order = size_order(self.documents.totals)
+        return self.permuted(size_order(self.documents.totals))
+
+    def permuted(self, order: Array) -> Fit:
+        """Return the same fit with its components in another order (K,)."""
         return replace(
             self,
             params=self.params.permuted(order),
             loadings=self.loadings.permuted(order),
-            documents=self.documents.permuted(order),
+            documents=None if self.documents is None else self.documents.permuted(order),
             draws=None if self.draws is None else self.draws.permuted(order),
+            record=None if self.record is None else self.record.permuted(order),
+            chains=None if self.chains is None else self.chains.permuted(order),
             given_names=tuple(self.given_names[k] for k in order) if self.given_names else (),
         )
 
@@ -246,6 +258,15 @@ class Fit:
             total = f" (sum {values.sum():.3g})" if name == "alpha" else ""
             parts.append(f"{name} {span}{total}")
         return ", ".join(parts)
+
+    @property
+    def draw_objectives(self) -> Array:
+        """Objective of the trace at the draws that are averaged; empty without draws."""
+        n, thin = self.settings.get("draws", 0), self.settings.get("thin", 0)
+        if not n or not thin:
+            return np.zeros(0)
+        cycles = np.arange(self.settings["burn_in"] + thin, self.n_cycles + 1, thin)
+        return np.asarray(self.trace["objective"][cycles[-n:] - 1])
 
     # ---- new documents ----
 

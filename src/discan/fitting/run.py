@@ -342,7 +342,8 @@ class Run:
             draws = DrawAverages(replace(self.schedule, keep_draws=False), self.params)
             self._add_to(draws)
         fit = self._fit(draws.inference_params(self.params), draws.loadings)
-        return replace(fit, documents=draws.documents, draws=draws.kept)
+        record = None if self.draws is None else draws.record
+        return replace(fit, documents=draws.documents, draws=draws.kept, record=record)
 
     def _fit(self, params: Params, loadings: Any) -> Fit:
         # inference takes the loadings alone

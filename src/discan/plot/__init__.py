@@ -4,7 +4,7 @@
 from discan.plot.by_label import by_label
 from discan.plot.component_map import component_map
 from discan.plot.export import save
-from discan.plot.flow import flow
+from discan.plot.flow import chains, flow
 from discan.plot.heatmap import heatmap
 from discan.plot.membership import membership
 from discan.plot.membership_squares import membership_squares
@@ -20,6 +20,7 @@ from discan.plot.trace import trace
 
 __all__ = [
     "by_label",
+    "chains",
     "colours",
     "component_map",
     "flow",
