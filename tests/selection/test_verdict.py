@@ -97,3 +97,10 @@ def test_a_single_size():
     found = judged([1.0], 0.01)
     assert found[:3] == (2, 2, None)
     assert "smaller" not in found.text
+
+
+def test_a_size_beyond_a_hole_is_not_called_worse():
+    found = judged([1.0, 1.2, 1.3, 1.005], 0.01)
+    assert found[:3] == (2, 2, None)
+    assert "K = 5 is not clearly worse either" in found.text
+    assert "All other K" not in found.text

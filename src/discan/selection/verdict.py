@@ -53,8 +53,7 @@ def verdict_on(measured: Measured, stable: Array, nouns: Nouns, shares: float) -
     says = [_best(measured, best, what), _smallest(best, smallest, len(sizes))]
     if flat is not None:
         says.append(_flat(measured, sizes, low, high, what))
-    elif len(sizes) > 1:
-        says.append("All other K that were tried predict clearly worse.")
+    says.append(_others(sizes, np.delete(close, range(low, high + 1)), low, high))
     says.append(_edges(sizes, at, flat))
     says.append(_gain(measured, gain, what))
     says.append(_starts(measured, at, low, high, float(stable[at]), what))
@@ -91,6 +90,18 @@ def _flat(measured: Measured, sizes: Array, low: int, high: int, what: str) -> s
         f"{most:.2g} {what}, too little to choose between them. Choose among them by what "
         f"the components tell you, or take the simplest, {sizes[low]}."
     )
+
+
+def _others(sizes: Array, close: Array, low: int, high: int) -> str:
+    """Say whether the K outside of the flat part, or other than the best, are clearly worse."""
+    outside = np.delete(sizes, range(low, high + 1))
+    if not len(outside):
+        return ""
+    if not close.any():
+        return "" if high > low else "All other K that were tried predict clearly worse."
+    listed = " and ".join(f"K = {size}" for size in outside[close])
+    verb = "is" if close.sum() == 1 else "are"
+    return f"{listed} {verb} not clearly worse either, though a K between is."
 
 
 def _edges(sizes: Array, at: int, flat: tuple[int, int] | None) -> str:
