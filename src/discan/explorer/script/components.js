@@ -89,8 +89,9 @@ function componentParts(k) {
       "aria-label": `Name of ${about.name}` });
     const done = (keep) => { if (keep) rename(k, field.value); else redraw(["component"]); };
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") done(true);
-      if (event.key === "Escape") done(false);
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // the key is not for what has the focus next
+      done(event.key === "Enter");
     });
     heading.replaceChildren(field, button("keep", () => done(true)), button("cancel", () => done(false)));
     field.focus();
