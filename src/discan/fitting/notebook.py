@@ -9,12 +9,14 @@ import numpy as np
 
 from discan.data.notebook import bar, facts, frame, safe
 from discan.data.nouns import counted
+from discan.fitting.summary import fields_of
 from discan.typing import Array
 
 __all__ = ["fit_html"]
 
 COMPONENTS = 20
 WORDS = 8
+ANSWERS, DOCUMENTS = 2, 4
 WIDTH, HEIGHT = 260, 48  # pixels of the trace
 
 
@@ -39,30 +41,37 @@ def fit_html(fit: Any, called: str) -> str:
 
 
 def _components(fit: Any) -> str:
-    found = fit.summary(WORDS, 0)
+    """Return a table of the components: of questions, a few answers and typical documents."""
+    found, nouns = fit.summary(WORDS, DOCUMENTS), fit.nouns
+    questions = len(fields_of(fit.layout, fit.group_totals)[1]) > 0
     largest = max((component.size for component in found), default=1.0) or 1.0
-    body = "".join(
-        f'<tr><td style="text-align:left">{safe(component.name)}</td>'
-        f"<td>{bar(component.size / largest)}</td>"
-        f'<td style="text-align:right">{100 * component.size:.1f}&nbsp;%</td>'
-        f'<td style="text-align:left">{_words(component)}</td></tr>'
-        for component in found[:COMPONENTS]
-    )
+
+    def row(component: Any) -> str:
+        cells = [
+            f'<td style="white-space:nowrap;text-align:left">{safe(component.name)}</td>',
+            f"<td>{bar(component.size / largest)}</td>",
+            f'<td style="text-align:right">{100 * component.size:.1f}&nbsp;%</td>',
+        ]
+        texts = [_words(component, ANSWERS if questions else WORDS)]
+        if questions:
+            texts.append(", ".join(safe(document.name, 40) for document in component.documents))
+        return "".join([*cells, *(f'<td style="text-align:left">{text}</td>' for text in texts)])
+
+    titles = [nouns.component, "share of all", "", nouns.words]
+    titles += [f"typical {nouns.documents}"] if questions else []
+    head = "".join(f'<th style="text-align:left">{safe(title)}</th>' for title in titles)
+    body = "".join(f"<tr>{row(component)}</tr>" for component in found[:COMPONENTS])
     more = len(found) - COMPONENTS
-    below = f"<p>and {counted(more, f'smaller {fit.nouns.component}')}</p>" if more > 0 else ""
-    head = "".join(
-        f'<th style="text-align:left">{safe(name)}</th>'
-        for name in (fit.nouns.component, "share of all counts", "", f"{fit.nouns.words}")
-    )
+    below = f"<p>and {counted(more, f'smaller {safe(nouns.component)}')}</p>" if more > 0 else ""
     return (
         f'<table style="margin:0 0 .6em"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>{below}"
     )
 
 
-def _words(component: Any) -> str:
+def _words(component: Any, n: int) -> str:
     listed = component.distinctive or component.words
-    return ", ".join(safe(word.name, 40) for word in listed[:WORDS])
+    return ", ".join(safe(word.name, 80) for word in listed[:n])
 
 
 def _trace(fit: Any) -> str:
