@@ -33,7 +33,7 @@ BELOW = {
     },
     "plot": {"data", "evaluation", "fitting"},
     "reporting": {"data", "engines", "fitting", "models", "plot"},
-    "explorer": {"data", "fitting", "plot", "reporting"},
+    "explorer": {"data", "evaluation", "fitting", "plot", "reporting"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
         "algorithms", "data", "demos", "engines", "estimators", "evaluation", "explorer", "fitting",

@@ -12,6 +12,7 @@ from unpacking import loadings_of, overall_of, shares_of, unpacked
 
 import discan
 from discan import InputError
+from discan.evaluation.quality import quality
 from discan.explorer.page import SCRIPTS
 from discan.plot import export
 
@@ -83,6 +84,10 @@ def test_shares_and_words_come_back(text_page, words, corpus):
     sizes = [component["size"] for component in found.header["components"]]
     np.testing.assert_allclose(sizes, fit.sizes)
     assert [c["number"] for c in found.header["components"]] == [1, 2, 3, 4]
+    judged = quality(fit, corpus)
+    for component, q in zip(found.header["components"], judged, strict=True):
+        assert component["exclusivity"] == pytest.approx(q.exclusivity, abs=1e-4)
+        assert component["coherence"] == pytest.approx(q.npmi, abs=1e-4)
     assert found.header["documents"] == 60
     assert np.isnan(found.likelihood[7])
     expected = np.log(fit.proportions @ fit.components)
@@ -216,6 +221,14 @@ def test_other_models():
     assert "sd" not in found.header["arrays"]
     absent = np.take_along_axis(fit.absent_, found.top.reshape(30, 2).astype(int), axis=1)
     np.testing.assert_allclose(found.absent.reshape(30, 2) / 65535, absent, atol=1e-5)
+
+
+def test_components_that_were_given(corpus):
+    fit = discan.DCA.from_components(np.ones((2, 30)) + np.arange(60).reshape(2, 30))
+    found = unpacked(discan.explore(fit, corpus.to_csr()).html)
+    assert found.header["shown"] == 60
+    assert "exclusivity" not in found.header["components"][0]
+    assert found.header["trace"] == []
 
 
 def test_frames_of_answers():

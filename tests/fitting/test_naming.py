@@ -107,3 +107,23 @@ def test_names_stay_in_the_file(fit, tmp_path):
     np.testing.assert_array_equal(other.transform(X), before)
     assert other.settings_ == loaded.settings_
     assert discan.load(tmp_path / "m.discan").component_names_ == ("topic 1", "law", "topic 3")
+
+
+def test_a_function_gets_words_lift_and_typical_texts():
+    X = np.kron(np.eye(2, dtype=int), np.full((5, 2), 3))
+    texts = [f"text {i}" for i in range(10)]
+    corpus = discan.Corpus(X, word_names=list("abcd"), metadata={"excerpt": texts})
+    seen = []
+
+    def name(component):
+        seen.append(component)
+        return f"{component.distinctive[0].name} {component.documents[0].text}"
+
+    model = discan.LDA(2, algorithm="map", max_iter=30, alpha=0.1, random_state=0).fit(corpus)
+    model.name_components(name)
+    assert [component.number for component in seen] == [1, 2]
+    for component, given in zip(seen, model.component_names_, strict=True):
+        first = component.documents[0]
+        assert first.text == f"text {first.name.split()[-1]}"
+        assert component.distinctive[0].lift > 1.5
+        assert given.endswith(first.text)

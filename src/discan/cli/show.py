@@ -104,8 +104,8 @@ def _paragraph(component: Any, fit: Any, sd: bool) -> str:
     if questions and not component.distinctive:
         entries[APART] = [f"nothing: no {fit.nouns.word} is likelier than elsewhere"]
     entries[f"typical {fit.nouns.documents}"] = [
-        f"{name} ({_with_sd(share, error)})" if sd and error is not None else name
-        for name, share, error in component.documents
+        f"{d.name} ({_with_sd(d.share, d.sd)})" if sd and d.sd is not None else d.name
+        for d in component.documents
     ]
     title = f"{component.name}: {100 * component.size:.1f} % of all counts"
     return listing(title, entries, terminal_width(), by_line=(APART,))
@@ -141,7 +141,7 @@ def _rows(component: Any) -> Iterator[tuple[Any, ...]]:
     lists = {
         "probability": [(w.field, w.name, w.probability, w.sd) for w in component.words],
         "lift": [(w.field, w.name, w.lift, None) for w in component.distinctive],
-        "documents": [("", *document) for document in component.documents],
+        "documents": [("", d.name, d.share, d.sd) for d in component.documents],
     }
     for kind, items in lists.items():
         ranks: Counter[str] = Counter()

@@ -23,6 +23,7 @@ from discan.data.intake import (
 )
 from discan.data.left_out import NOTHING
 from discan.data.metadata import read_metadata, select_metadata
+from discan.data.notebook import corpus_html
 from discan.data.nouns import Nouns, counted
 from discan.errors import InputError
 from discan.typing import Array
@@ -505,6 +506,10 @@ class Corpus:
     def __repr__(self) -> str:
         """Describe the corpus in one line."""
         return f"<Corpus: {self.description}>"
+
+    def _repr_html_(self) -> str:
+        """Show the corpus in a notebook."""
+        return corpus_html(self)
 
     def _shared_csr(self, values: Array) -> Any:
         shape = (self.n_documents, self.n_words)

@@ -19,6 +19,7 @@ from discan.evaluation.diagnostics import Diagnostic, diagnostics
 from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
 from discan.evaluation.quality import quality
 from discan.fitting.naming import words_by_lift
+from discan.fitting.notebook import fit_html
 from discan.fitting.recommending import Recommended
 from discan.fitting.result import Fit
 from discan.fitting.summary import word_labels
@@ -42,6 +43,29 @@ class Answers:
     def _threads(self) -> AbstractContextManager[Threads]:
         raise NotImplementedError
 
+    # ---- in a notebook ----
+
+    @property
+    def _repr_html_(self) -> Any:
+        """Show the fit; before a fit, what scikit-learn shows."""
+        theirs = super()._repr_html_  # type: ignore[misc]  # an error if plain text is wanted
+        ours = self._shown()
+        return theirs if ours is None else lambda: ours
+
+    def _repr_mimebundle_(self, **settings: Any) -> dict[str, str]:
+        """Return the forms of which a notebook chooses one."""
+        forms: dict[str, str] = super()._repr_mimebundle_(**settings)  # type: ignore[misc]
+        ours = self._shown()
+        if ours is not None and "text/html" in forms:
+            forms["text/html"] = ours
+        return forms
+
+    def _shown(self) -> str | None:
+        fit = getattr(self, "fit_", None)
+        if fit is None or fit.documents is None:
+            return None
+        return fit_html(fit, type(self).__name__)
+
     # ---- names ----
 
     def name_components(self, names: Any = words_by_lift) -> Self:
@@ -55,7 +79,8 @@ class Answers:
             callable: a function that gets a ``Component`` and returns its name. The component has
             ``number``, ``name``, ``size``, ``words`` (the likeliest), ``distinctive`` (what sets
             it apart; each word has ``name``, ``probability``, ``overall``, ``others``, ``lift``)
-            and ``documents`` (typical ones: ``name``, ``share``).
+            and ``documents`` (typical ones: ``name``, ``share``, and ``text``, the beginning, if
+            the data were read with ``excerpt``). A language model may be asked there.
             None or "" instead of a name takes a name away: what is left is a noun and a number,
             "topic 3". A name that is used twice gets a number: "law", "law (2)".
             By default, the three words that set the component apart.

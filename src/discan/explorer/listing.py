@@ -11,7 +11,7 @@ from discan.fitting.summary import fields_of
 from discan.plot.subjects import Components
 from discan.typing import Array
 
-__all__ = ["Listing", "exclusivity", "list_words", "top_of"]
+__all__ = ["Listing", "list_words", "top_of"]
 
 WEIGHTS = np.linspace(0.0, 1.0, 11)  # of the probability, on the slider; the rest is the lift's
 EACH = 30  # words of a field for each weight
@@ -19,7 +19,6 @@ QUESTIONS = 60  # with all their answers
 MOST_ANSWERS = 40  # of a question
 ENOUGH = 3.0  # a word must be expected this many times in a component to be listed by lift
 LEAST = 1e-4  # probability of an answer that no other component gives
-FIRST = 10  # words by which exclusivity is judged
 
 
 class Listing(NamedTuple):
@@ -69,15 +68,6 @@ def top_of(values: Array, n: int) -> Array:
         order = np.argsort(np.take_along_axis(part, first, axis=1), axis=1, kind="stable")
         result[at : at + 4096] = np.take_along_axis(first, order, axis=1)
     return result
-
-
-def exclusivity(found: Components, k: int) -> float:
-    """Mean of p(component | word) over the words or answers that set a component apart."""
-    listed = found.telling(k, FIRST)
-    if not listed:
-        return 0.0
-    overall = np.maximum(found.overall[listed], 1e-300)
-    return float(np.mean(found.sizes[k] * found.loadings[k, listed] / overall))
 
 
 def _by_relevance(found: Components, k: int, columns: Array, total: float) -> Array:

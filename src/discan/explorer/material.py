@@ -13,6 +13,7 @@ import numpy as np
 from discan.data.corpus import Corpus
 from discan.data.metadata import EXCERPT, read_metadata
 from discan.errors import InputError
+from discan.evaluation.quality import Quality, quality
 from discan.plot.component_map import distances, scaling
 from discan.plot.inputs import fit_of, labels
 from discan.plot.ordering import MISSING, as_text, is_label
@@ -110,14 +111,18 @@ class Material:
     @cached_property
     def apart(self) -> Array:
         """Distances between components, (K, K), from 0 to 1."""
-        found = self.components
-        if self.distance == "Jensen-Shannon":
-            return distances(found)
-        roots = np.sqrt(found.loadings)
-        alike = roots @ roots.T / found.layout.n_groups
-        result = np.sqrt(np.maximum(1.0 - alike, 0.0))
-        np.fill_diagonal(result, 0.0)
+        result = distances(self.components, self.distance.lower())
+        np.fill_diagonal(result, 0.0)  # beyond rounding
         return result
+
+    @cached_property
+    def quality(self) -> list[Quality] | None:
+        """Quality of each component; None if the components were given."""
+        facts = self.facts
+        if facts.fit.documents is None:
+            return None
+        found = quality(facts.fit, None if self.components.grouped else facts.corpus)
+        return [found[k] for k in self.components.parts]
 
     @cached_property
     def plane(self) -> tuple[Array, float]:

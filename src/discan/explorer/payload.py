@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discan import __version__
-from discan.explorer.listing import exclusivity, list_words, top_of
+from discan.explorer.listing import list_words, top_of
 from discan.explorer.material import Material
 from discan.explorer.packing import ascii_of, log_codes, one_line, pack, share_codes
 from discan.fitting.summary import fields_of
@@ -26,7 +26,6 @@ PER_WORD = 12  # components of a word
 MOST_WORDS = 60_000  # of a vocabulary
 MOST_ENTRIES = 3_000_000  # of the data
 NEAREST = 8  # neighbours of a component
-TWIN = 0.15  # components nearer than this are called nearly the same
 LONG_TRACE = 600  # points
 TITLE, WORD, CELL = 90, 80, 60  # characters
 
@@ -156,7 +155,7 @@ class _Maker:
         nouns = found.nouns
         shares = material.shares
         main = np.bincount(shares.argmax(axis=1), minlength=len(found.names))
-        settings, colours = sentences.settings(facts), found.colours
+        settings, colours, judged = sentences.settings(facts), found.colours, material.quality
         return {
             "version": __version__,
             "key": hashlib.sha256(found.loadings.tobytes()).hexdigest()[:16],
@@ -175,7 +174,7 @@ class _Maker:
                 {
                     "number": found.parts[k] + 1, "name": one_line(found.names[k]),
                     "size": float(found.sizes[k]), "colour": colours[k],
-                    "main": int(main[k]), "exclusivity": round(exclusivity(found, k), 4),
+                    "main": int(main[k]), **(_judged(judged[k]) if judged else {}),
                 }
                 for k in range(len(found.names))
             ],
@@ -192,18 +191,21 @@ class _Maker:
     def _warnings(self, worded: Wording) -> list[str]:
         """Say what a reader should know before he trusts the page."""
         material, facts = self.material, self.material.facts
-        names, told = material.components.names, []
+        told = []
         if facts.fit.documents is not None and not facts.fit.converged:
             verdict = worded(facts.fit.verdict())
             told.append(verdict[:1].upper() + verdict[1:] + ".")
         if facts.empty:
             some = ", ".join(facts.empty[:8]) + (", ..." if len(facts.empty) > 8 else "")
             told.append(f"Nearly empty: {some}.")
-        near = np.argwhere(np.triu(material.apart < TWIN, 1))
-        for a, b in near[:5]:
-            told.append(f"Nearly the same: {names[a]} and {names[b]}.")
-        if len(near) > 5:
-            told.append(f"{len(near) - 5} more pairs are nearly the same.")
+        twins = {
+            tuple(sorted((q.component, q.nearest)))
+            for q in material.quality or ()
+            if q.flags == "twin"
+        }
+        told += [f"Nearly the same: {a} and {b}." for a, b in sorted(twins)[:5]]
+        if len(twins) > 5:
+            told.append(f"{len(twins) - 5} more pairs are nearly the same.")
         return [one_line(text, 400) for text in told]
 
     def _words(self) -> tuple[Array, dict[str, Any]]:
@@ -376,6 +378,12 @@ def _paragraphs(text: str, longest: int) -> str:
     if len(joined) <= longest and len(text) <= 4 * longest:
         return joined
     return joined[:longest].rsplit(" ", 1)[0].rstrip() + "…"
+
+
+def _judged(found: Any) -> dict[str, float]:
+    """Return the quality of a component, as far as it is known."""
+    told = {"exclusivity": found.exclusivity, "coherence": found.npmi}
+    return {name: round(value, 4) for name, value in told.items() if value is not None}
 
 
 def _score(facts: Any) -> dict[str, float] | None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A progress bar on stderr: on in a terminal, off in a pipe."""
+"""A progress bar on stderr: on in a terminal and in a notebook, off in a pipe."""
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ __all__ = ["progress_bar"]
 def progress_bar(n_cycles: int, wanted: bool | None) -> Iterator[Callable[[Any], None]]:
     """Yield a function to call with the run after each cycle."""
     if wanted is None:
-        wanted = sys.stderr.isatty()
+        wanted = sys.stderr.isatty() or _in_notebook()
     if not wanted:
         yield lambda run: None
         return
@@ -37,3 +38,11 @@ def progress_bar(n_cycles: int, wanted: bool | None) -> Iterator[Callable[[Any],
             bar.update(task, completed=run.cycle, note=note)
 
         yield show
+
+
+def _in_notebook() -> bool:
+    """Tell whether a notebook can show a bar; Rich needs ipywidgets for it."""
+    interactive: Any = sys.modules.get("IPython")
+    shell = interactive.get_ipython() if interactive is not None else None
+    is_notebook = type(shell).__name__ == "ZMQInteractiveShell"
+    return is_notebook and importlib.util.find_spec("ipywidgets") is not None

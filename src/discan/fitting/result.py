@@ -13,6 +13,7 @@ from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.data.corpus import Corpus, Layout
 from discan.data.left_out import NOTHING
+from discan.data.metadata import EXCERPT
 from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
 from discan.errors import DiscanError, InputError
@@ -421,7 +422,7 @@ class Fit:
         return summarise(
             self.components, self.component_counts, self.proportions, self.layout,
             self.group_totals, self.component_names, self.document_names, self.nouns, n_words,
-            n_documents, self.components_sd if sd else None, shares_sd,
+            n_documents, self.components_sd if sd else None, shares_sd, self.metadata.get(EXCERPT),
         )  # fmt: skip
 
     def verdict(self) -> DiscanError:

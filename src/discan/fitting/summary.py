@@ -55,11 +55,22 @@ class Word(NamedTuple):
 
 
 class Typical(NamedTuple):
-    """A document in which a component is large: its name, the share, and the share's sd."""
+    """A document in which a component is large.
+
+    Attributes
+    ----------
+    name : str
+    share : float
+    sd : float or None
+        Posterior standard deviation of the share, if it is known.
+    text : str
+        The beginning of the document, if the data were read with ``excerpt``; else "".
+    """
 
     name: str
     share: float
     sd: float | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,7 @@ def summarise(
     n_documents: int,
     components_sd: Array | None = None,
     proportions_sd: Array | None = None,
+    texts: Array | None = None,
 ) -> list[Component]:
     """Describe every component by its words and documents, largest first.
 
@@ -137,6 +149,8 @@ def summarise(
         Lengths of the lists.
     components_sd, proportions_sd : (K, J) and (I, K) arrays, optional
         Standard deviations.
+    texts : (I,) array of str and None, optional
+        The beginning of each document.
     """
     totals = counts.sum(axis=0)
     sizes = totals / max(totals.sum(), 1e-300)
@@ -188,6 +202,7 @@ def summarise(
             Typical(
                 documents[i], float(proportions[i, k]),
                 None if proportions_sd is None else float(proportions_sd[i, k]),
+                "" if texts is None else str(texts[i] or ""),
             )
             for i in order
         ]  # fmt: skip

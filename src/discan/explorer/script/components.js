@@ -1,7 +1,8 @@
 // The list of components, and the pane of one component.
 
 const ORDERS = {
-  size: "size", number: "number", name: "name", exclusive: "exclusivity", word: "chosen word",
+  size: "size", number: "number", name: "name", exclusive: "exclusivity", coherent: "coherence",
+  word: "chosen word",
 };
 const SHOWN = 30; // words or questions of a component
 
@@ -39,13 +40,15 @@ function componentList() {
       word.replaceChildren(make("span", { text: `p(${one} | ${shorten(model.word(state.word), 60)})` }),
         button("×", () => choose({ word: -1 }, false), { class: "close", "aria-label": "No word" }));
     }
-    const names = Object.entries(ORDERS).filter(([key]) => key !== "word" || state.word >= 0);
+    const names = Object.entries(ORDERS).filter(([key]) => ({ word: state.word >= 0,
+      exclusive: "exclusivity" in model.components[0], coherent: "coherence" in model.components[0] })[key] ?? true);
     const order = state.word >= 0 && state.order === "size" ? "word" : state.order;
     orderBox.replaceChildren(choice("by", names, order, (key) => choose({ order: key }, false)));
     const ks = model.components.map((_, k) => k);
     const keys = {
       size: (k) => -model.components[k].size, number: (k) => model.components[k].number,
       name: (k) => model.names[k].toLowerCase(), exclusive: (k) => -model.components[k].exclusivity,
+      coherent: (k) => -model.components[k].coherence,
       word: (k) => -(chances[k] || 0),
     };
     const by = keys[order] || keys.size;
@@ -80,8 +83,9 @@ function componentParts(k) {
   const facts = [
     `${percent(about.size)} of all ${nouns.counts}`,
     `largest in ${counted(about.main, nouns.document, nouns.documents)}`,
-    `exclusivity ${percent(about.exclusivity)}`,
   ];
+  if ("exclusivity" in about) facts.push(`exclusivity ${percent(about.exclusivity)}`);
+  if ("coherence" in about) facts.push(`coherence ${about.coherence.toFixed(2)}`);
   const heading = make("h2", { class: "title", css: { "border-color": colour(k) } },
     make("span", { text: model.names[k] }));
   const edit = button("rename", () => {
@@ -89,8 +93,9 @@ function componentParts(k) {
       "aria-label": `Name of ${about.name}` });
     const done = (keep) => { if (keep) rename(k, field.value); else redraw(["component"]); };
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") done(true);
-      if (event.key === "Escape") done(false);
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // the key is not for what has the focus next
+      done(event.key === "Enter");
     });
     heading.replaceChildren(field, button("keep", () => done(true)), button("cancel", () => done(false)));
     field.focus();

@@ -4,6 +4,7 @@ function diagnosticsPane() {
   const { header, nouns } = model;
   const node = make("div", { class: "pane-inner" });
   const width = model.K > 1 ? model.a.nearest.length / model.K : 0;
+  const judged = ["exclusivity", "coherence"].filter((name) => name in model.components[0]);
   panes.push({ keys: ["pane"], hidden: () => state.pane !== "diagnostics", draw: () => {
     const parts = [];
     if (header.warnings.length) {
@@ -24,11 +25,15 @@ function diagnosticsPane() {
     parts.push(make("h3", { text: capital(nouns.components) }),
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table of ${nouns.components}` },
         table(`Size, and how much its ${nouns.words} are its own`,
-          [nouns.component, "share of all", `largest in ${nouns.documents}`, "exclusivity", "nearest", "distance"],
+          [nouns.component, "share of all", `largest in ${nouns.documents}`, ...judged,
+            "nearest", "distance"],
           model.components.map((component, k) => [componentLink(k), percent(component.size), whole(component.main),
-            percent(component.exclusivity), width ? model.names[model.a.nearest[k * width]] : "",
+            ...judged.map((name) => name === "exclusivity" ? percent(component[name]) : component[name].toFixed(2)),
+            width ? model.names[model.a.nearest[k * width]] : "",
             width ? model.a.nearestDistance[k * width].toFixed(2) : ""]))),
-      make("p", { class: "note", text: `Exclusivity: the mean probability that one of its telling ${nouns.words} comes from it.` }),
+      make("p", { class: "note", text: `Exclusivity: the mean share of the ${nouns.component} in its first ${nouns.words}, `
+        + "all components weighted equally. Coherence: normalised pointwise mutual information of its first "
+        + `${nouns.words} in these ${nouns.documents}, from -1 to 1. Distance: ${header.map.distance}, from 0 to 1.` }),
       make("h3", { text: "What was done" }),
       make("dl", { class: "wide" }, Object.entries(header.settings).map(([name, value]) =>
         make("div", {}, make("dt", { text: name }), make("dd", { text: value })))));

@@ -33,12 +33,16 @@ function mapPane() {
     place = (x, y) => [width / 2 + (x - across) * scale * zoom, height / 2 - (y - up) * scale * zoom];
   }
 
+  const radius = (size) => Math.max(5, Math.min(canvas.clientWidth || 600, 700) / 10 * Math.sqrt(size));
+
   // The place of a document on the screen; those at one place are spread a little, always the same.
   function at(i) {
     const points = model.places;
     const [x, y] = place(points[2 * i], points[2 * i + 1]);
     if (model.a.own) return [x, y];
-    const turn = 2.399963 * (i % 997), reach = 9 * Math.sqrt(((i * 7919) % 1000) / 1000);
+    const s = i * model.S, share = model.a.share[s] * model.unit;
+    const most = Math.max(7, 0.85 * share * radius(model.components[model.a.top[s]].size));
+    const turn = 2.399963 * (i % 997), reach = most * Math.sqrt(((i * 7919) % 1000) / 1000);
     return [x + reach * Math.cos(turn), y + reach * Math.sin(turn)];
   }
 
@@ -56,7 +60,8 @@ function mapPane() {
     const faint = style.getPropertyValue("--others").trim();
     const shares = model.sharesOf(state.component), kept = filtered();
     const size = model.I > 20000 ? 1.4 : model.I > 3000 ? 2 : 3;
-    for (let i = 0; i < model.I; i++) {
+    const few = model.I <= 2000; // dots above the discs, each with an edge
+    const dots = () => { for (let i = 0; i < model.I; i++) {
       const [x, y] = at(i);
       const on = !kept || kept.has(i);
       pen.globalAlpha = on ? (model.I > 20000 ? 0.35 : 0.6) : 0.05;
@@ -64,8 +69,17 @@ function mapPane() {
         pen.fillStyle = shares[i] > 0.02 ? colour(state.component) : faint;
         pen.globalAlpha *= 0.25 + 0.75 * Math.sqrt(shares[i]);
       } else pen.fillStyle = colour(model.a.top[i * model.S]);
-      pen.fillRect(x - size / 2, y - size / 2, size, size);
-    }
+      if (few) {
+        pen.globalAlpha = on ? 0.9 : 0.12;
+        pen.strokeStyle = paper;
+        pen.lineWidth = 1;
+        pen.beginPath();
+        pen.arc(x, y, 4, 0, 7);
+        pen.fill();
+        pen.stroke();
+      } else pen.fillRect(x - size / 2, y - size / 2, size, size);
+    } };
+    if (!few) dots();
     pen.globalAlpha = 1;
     discs = [];
     if (!model.a.own) {
@@ -73,21 +87,25 @@ function mapPane() {
       const weights = state.word >= 0 ? model.componentsOf([state.word]) : null;
       for (const k of order) {
         const [x, y] = place(model.a.place[2 * k], model.a.place[2 * k + 1]);
-        const radius = Math.max(5, Math.min(width, 700) / 10 * Math.sqrt(weights ? weights[k] : model.components[k].size));
-        discs.push({ k, x, y, radius });
-        pen.globalAlpha = 0.78;
+        const reach = radius(weights ? weights[k] : model.components[k].size);
+        discs.push({ k, x, y, radius: reach });
+        pen.globalAlpha = few ? 0.3 : 0.78;
         pen.fillStyle = colour(k);
         pen.beginPath();
-        pen.arc(x, y, radius, 0, 7);
+        pen.arc(x, y, reach, 0, 7);
         pen.fill();
         pen.globalAlpha = 1;
         pen.lineWidth = k === state.component ? 3 : 1;
         pen.strokeStyle = k === state.component ? ink : paper;
         pen.stroke();
       }
+      if (few) dots();
+      pen.globalAlpha = 1;
       const chosen = discs.find((disc) => disc.k === state.component);
       labels(pen, chosen ? [chosen, ...discs.filter((disc) => disc !== chosen)] : discs, width, ink, paper);
     }
+    if (few && model.a.own) dots();
+    pen.globalAlpha = 1;
     if (state.document >= 0) {
       const [x, y] = at(state.document);
       pen.strokeStyle = ink;

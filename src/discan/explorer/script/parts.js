@@ -85,7 +85,7 @@ function bar(length, tone, { mark = null, low = null, high = null } = {}) {
   const clamp = (value) => `${100 * Math.max(0, Math.min(1, value))}%`;
   return make("span", { class: "bar", "aria-hidden": "true" },
     make("i", { css: { width: clamp(length), background: tone } }),
-    low !== null && make("u", { css: { left: clamp(low), width: clamp(high - low) } }),
+    low !== null && make("u", { css: { left: clamp(low), width: clamp(Math.min(high, 1) - low) } }),
     mark !== null && make("b", { css: { left: clamp(mark) } }));
 }
 
