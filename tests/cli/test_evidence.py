@@ -3,7 +3,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 import discan
 from discan.evaluation.evidence_methods import AIS
@@ -27,8 +29,10 @@ def test_evidence(run, survey):
     assert record["given the totals"] == expected.value
 
 
-def test_a_warning_is_in_the_answer(run):
-    arguments = ("evidence", "dataset:senate2005", "-k", 2, "--temperatures", 4, "--runs", 2)
+def test_a_warning_is_in_the_answer(run, tmp_path):
+    path = tmp_path / "counts.npz"
+    sparse.save_npz(path, sparse.csr_array(np.kron(np.eye(5, dtype=int), np.full((4, 6), 8))))
+    arguments = ("evidence", path, "-k", 5, "--temperatures", 4, "--runs", 2)
     out, err = run(*arguments)
     assert "doubling the ladder from 2 to 4 temperatures moved it by" in out
     assert "it has not converged" in err

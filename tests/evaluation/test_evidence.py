@@ -15,7 +15,7 @@ from discan.evaluation.chib import ChibLoadings
 from discan.evaluation.evidence import EVIDENCE_METHODS
 from discan.evaluation.evidence_methods import AIS, TI, VariationalBound
 
-RANDOM = [AIS(300, 24), TI(24, 60, 24), ChibLoadings(60, 24)]
+RANDOM = [AIS(300, 24), AIS(200, 24, "chain"), TI(24, 60, 24), ChibLoadings(60, 24)]
 MODELS = pytest.mark.parametrize("model", oracle.MODELS)
 
 
@@ -52,7 +52,8 @@ def test_every_method_against_enumeration(model, K, grouped, seed):
     for method in RANDOM:
         found = of_case(case, method)
         assert abs(found.value - exact) <= 4 * found.error + 1e-9, (method, found, exact)
-        assert found.error < 0.15
+        # a base near one mode of so small data leaves more to chance than the prior does
+        assert found.error < (0.5 if getattr(method, "base", "") == "chain" else 0.15)
         assert found.converged
         if K == 1:
             assert found.error == 0
@@ -70,11 +71,13 @@ def test_every_method_against_enumeration(model, K, grouped, seed):
         assert ("labelling is in it" in bound.labels) == bool(seed)
 
 
-def test_ais_is_unbiased():
+@pytest.mark.parametrize("base", ["prior", "chain"])
+@pytest.mark.parametrize("seed", [0, 1], ids=["unequal priors", "equal priors"])
+def test_ais_is_unbiased(base, seed):
     """The mean of p over many short runs is the exact p, although its log is low."""
-    case = small("cgp", 2, 1, 0)
+    case = small("cgp", 2, 1, seed)
     exact = oracle.corpus(case.prior, case.W, case.gamma, 2, case.groups, case.exposures)["logp"]
-    found = of_case(case, AIS(4, 4000))
+    found = of_case(case, AIS(4, 4000 if base == "prior" else 800, base))
     ratios = np.exp(found.runs - exact)
     assert abs(ratios.mean() - 1) <= 4 * ratios.std() / np.sqrt(len(ratios))
     assert ratios.std() > 0.1
@@ -99,14 +102,16 @@ def test_chains_that_keep_their_labels(alpha):
     """Two kinds of documents that never change places: both labellings belong to the evidence."""
     W, gamma = np.array([[14, 0], [14, 0], [0, 14], [0, 14]]), np.array([0.3, 0.3])
     exact = oracle.corpus(oracle.Prior("dm", alpha), W, gamma, 2)["logp"]
-    for method in (AIS(3000, 32), TI(40, 100, 32), ChibLoadings(100, 16)):
+    for method in (AIS(3000, 32), AIS(300, 16, "chain"), TI(40, 100, 32), ChibLoadings(100, 16)):
         found = log_evidence(W, 2, alpha=alpha, gamma=gamma, method=method)
         if method.name == "chib" and alpha[0] != alpha[1]:
             assert "priors tell the components apart" in found.labels
             assert "the runs disagree" in found.warning  # each chain keeps the way that it chose
             continue
         assert found.error < 0.15
-        assert abs(found.value - exact) <= 4 * found.error
+        # a base near one mode does not see the last thousandth of p, in others
+        missed = 1e-3 if getattr(method, "base", "") == "chain" else 0.0
+        assert abs(found.value - exact) <= 4 * found.error + missed
 
 
 def test_labels_of_many_components():
@@ -118,13 +123,17 @@ def test_labels_of_many_components():
     assert "all 6 labellings" in few.labels
     unequal = log_evidence(X, 3, alpha=[0.1, 0.1, 0.3], method=ChibLoadings(20, 4))
     assert "all 2 labellings" in unequal.labels
+    near = log_evidence(X, 7, alpha=0.1, method=AIS(50, 4, "chain"))
+    assert "8.525 nats, is added" in near.labels
+    far = log_evidence(X, 7, alpha=0.1, method=AIS(3000, 8, "prior"))
+    assert abs(near.value - far.value) < 4 * np.hypot(near.error, far.error) + 1
 
 
 def test_what_has_not_converged_is_said(caplog):
     rng = np.random.default_rng(1)
     X = np.repeat(rng.multinomial(60, rng.dirichlet(np.full(40, 0.1), 4)), 5, axis=0)
     with caplog.at_level(logging.WARNING, "discan"):
-        found = log_evidence(X, 4, method=AIS(10, 3))
+        found = log_evidence(X, 4, method=AIS(10, 3, "prior"))
     assert not found.converged
     assert "doubling the ladder from 5 to 10 temperatures moved it by" in found.warning
     assert found.warning in caplog.text
@@ -186,5 +195,22 @@ def test_wrong_arguments():
         log_evidence(X, 2, beta=1.0)
     with pytest.raises(discan.InputError, match="n_temperatures=0"):
         log_evidence(X, 2, method=AIS(0))
+    with pytest.raises(discan.InputError, match="'auto', 'prior', 'chain'"):
+        log_evidence(X, 2, method=AIS(base="x"))
     with pytest.raises(discan.InputError, match="n_components=0"):
         log_evidence(X, 0)
+
+
+def test_annealing_from_a_chain_converges_sooner():
+    """From 2,000 tokens on the prior is too far; both agree where the prior has many steps."""
+    rng = np.random.default_rng(2)
+    components = rng.dirichlet(np.full(20, 0.3), 3)
+    X = np.array([rng.multinomial(40, m @ components) for m in rng.dirichlet([0.3] * 3, 50)])
+    near, far = (log_evidence(X, 3, alpha=0.3, method=AIS(200, 8, b)) for b in ("chain", "prior"))
+    assert near.converged
+    assert not far.converged
+    bound = log_evidence(X, 3, alpha=0.3, method="bound")
+    assert near.value > max(far.value, bound.value) + 10
+    assert near.error < 1
+    auto = log_evidence(X, 3, alpha=0.3, method=AIS(200, 8))
+    assert auto.value == near.value

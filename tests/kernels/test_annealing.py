@@ -2,6 +2,7 @@
 """The chain at a ladder of temperatures equals its twin."""
 
 import numpy as np
+import pytest
 from kernels.blocks import SEED, SIZES, SPIKES, close, make_block
 
 from discan.kernels import annealing
@@ -12,7 +13,8 @@ LADDER = np.array([0.0, 0.3, 1.0])
 
 @SIZES
 @SPIKES
-def test_anneal(K, spike):
+@pytest.mark.parametrize("urn", [True, False], ids=["urn", "independent"])
+def test_anneal(K, spike, urn):
     block = make_block(K, spike, largest=2, big=False)
     head = (*block.head, block.levels)
     z = np.empty(block.n_tokens, dtype=np.uint16)
@@ -21,7 +23,8 @@ def test_anneal(K, spike):
     expected = twins.draw_components(*head, block.table[0], SEED, 2)
     np.testing.assert_array_equal(z, expected)
     np.testing.assert_array_equal(totals, block.indicator @ n)
-    prior = (block.groups, block.gamma, block.gamma_totals)
+    base = (block.loadings[:0], block.scores[:0]) if urn else (block.loadings, block.scores)
+    prior = (block.groups, block.gamma, block.gamma_totals, *base)
     energies = np.empty((3, 2))
     annealing.anneal(*head, *block.table, *prior, z, n, totals, LADDER, energies, SEED, 2, 7)
     state, twin = twins.anneal(*head, *block.table, *prior, expected, LADDER, 2, SEED, 2, 7)
@@ -42,7 +45,8 @@ def test_it_can_be_interrupted():
         number, energies = 0, []
         for piece in pieces:
             found = np.empty((len(piece), 4))
-            prior = (block.groups, block.gamma, block.gamma_totals)
+            base = (block.loadings[:0], block.scores[:0])
+            prior = (block.groups, block.gamma, block.gamma_totals, *base)
             annealing.anneal(
                 *head, *block.table, *prior, z, n, totals, piece, found, SEED, 0, number
             )

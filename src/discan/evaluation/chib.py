@@ -4,25 +4,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln, logsumexp
 
 from discan.algorithms.base import Params
 from discan.engines import Engine
 from discan.evaluation.averages import log_mean
 from discan.evaluation.document_likelihood import Chib, estimate_documents
-from discan.evaluation.evidence_methods import CONSISTENT, ONE_LABELLING, Estimate, effort
-from discan.evaluation.problem import Chain, Problem
+from discan.evaluation.evidence_methods import CONSISTENT, Estimate, effort
+from discan.evaluation.labellings import Labellings
+from discan.evaluation.problem import Problem, warmed
 from discan.typing import Array
 from discan.validation import whole
 
 __all__ = ["ChibLoadings"]
 
-MOST_LABELLINGS = 720  # that are enumerated: those of six components
 DOCUMENT_RUNS = 8
 
 
@@ -50,7 +48,7 @@ class ChibLoadings:
         n_runs, affordable = effort(problem, self.n_runs)
         n = int(np.clip(affordable // 2, 100, 500))
         n = n if self.n_draws is None else whole("n_draws", self.n_draws, 2)
-        ways = _Labellings(problem.classes, problem.log_labellings)
+        ways = problem.labellings
         point = _centre(problem, n_runs, n, ways)
         logs = np.array(
             engine.run(lambda run: _ordinates(problem, run, n, point, ways), range(n_runs))
@@ -69,50 +67,9 @@ class ChibLoadings:
         )  # fmt: skip
 
 
-class _Labellings:
-    """The ways to name the components that change nothing: those of equal priors are alike."""
-
-    def __init__(self, classes: Array, log_number: float) -> None:
-        self.log_number, self.classes = log_number, classes
-        self.all: Array | None = None
-        n_ways = round(np.exp(min(log_number, 50.0)))
-        if n_ways == 1:
-            self.all = np.arange(len(classes))[None]
-            self.said = ONE_LABELLING
-        elif n_ways <= MOST_LABELLINGS and len(classes) <= 6:
-            ways = np.array(list(permutations(range(len(classes)))))
-            self.all = ways[(classes[ways] == classes).all(axis=1)]
-            self.said = f"all {n_ways:,} labellings are averaged over"
-        else:
-            self.said = (
-                f"the log of the number of labellings, {log_number:.4g} nats, is added, as if no "
-                "chain ever changed its labels"
-            )
-
-    def best(self, scores: Array) -> Array:
-        """Component of the point for each component of a draw, by the largest sum of scores."""
-        allowed = np.where(self.classes[:, None] == self.classes, scores, -1e300)
-        return np.asarray(linear_sum_assignment(allowed, maximize=True)[1])
-
-    def log_mean(self, scores: Array) -> float:
-        """Log of the mean of exp(sum_k scores[k, way[k]]) over all ways."""
-        here = np.arange(len(self.classes))
-        if self.all is None:
-            return float(scores[here, self.best(scores)].sum()) - self.log_number
-        sums = scores[here, self.all].sum(axis=1)
-        return float(logsumexp(sums) - np.log(len(self.all)))
-
-
-def _warmed(problem: Problem, run: int, n: int) -> Chain:
-    """Begin a chain that was cooled from the prior to the posterior in n sweeps."""
-    chain = Chain(problem, run)
-    chain.sweep(np.linspace(0.0, 1.0, n) ** 2)
-    return chain
-
-
-def _centre(problem: Problem, run: int, n: int, ways: _Labellings) -> Array:
+def _centre(problem: Problem, run: int, n: int, ways: Labellings) -> Array:
     """Mean of the loadings of a chain, (J, K), each draw labelled like the mean so far."""
-    chain, total = _warmed(problem, run, n), np.zeros(())
+    chain, total = warmed(problem, run, n), np.zeros(())
     for _ in range(n):
         chain.sweep(np.ones(1))
         loadings = problem.prior.mean(chain.loading_counts.astype(np.float64))
@@ -124,9 +81,9 @@ def _centre(problem: Problem, run: int, n: int, ways: _Labellings) -> Array:
     return np.asarray(total / n)
 
 
-def _ordinates(problem: Problem, run: int, n: int, point: Array, ways: _Labellings) -> Array:
+def _ordinates(problem: Problem, run: int, n: int, point: Array, ways: Labellings) -> Array:
     """Log posterior density of the point given each draw of a chain, (n,)."""
-    chain, found = _warmed(problem, run, n), []
+    chain, found = warmed(problem, run, n), []
     for _ in range(n):
         chain.sweep(np.ones(1))
         counts = chain.loading_counts.astype(np.float64)

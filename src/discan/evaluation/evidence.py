@@ -18,12 +18,12 @@ from discan.errors import InputError
 from discan.evaluation.chib import ChibLoadings
 from discan.evaluation.evidence_methods import (
     AIS,
-    ONE_LABELLING,
     TI,
     Estimate,
     EvidenceMethod,
     VariationalBound,
 )
+from discan.evaluation.labellings import ONE_LABELLING
 from discan.evaluation.problem import Chain, Problem
 from discan.evaluation.totals import log_totals
 from discan.fitting.result import Fit

@@ -11,16 +11,17 @@ import numpy as np
 from discan.algorithms import Variational
 from discan.engines import Engine
 from discan.evaluation.averages import log_mean
-from discan.evaluation.problem import Chain, Problem
+from discan.evaluation.bases import TRIED, fitted_base, label_weight
+from discan.evaluation.labellings import MOST_COMPONENTS, ONE_LABELLING
+from discan.evaluation.problem import Base, Chain, Problem
 from discan.fitting.run import Task
 from discan.fitting.starting import begin
 from discan.typing import Array
-from discan.validation import whole
+from discan.validation import one_of, whole
 
 __all__ = [
     "AIS",
     "CONSISTENT",
-    "ONE_LABELLING",
     "TI",
     "Estimate",
     "EvidenceMethod",
@@ -31,11 +32,12 @@ __all__ = [
 WORK = 40_000_000  # token updates of a method by default
 MANY_RUNS, FEW_RUNS = 16, 4
 POWER = 3  # temperatures are equal steps from 0 to 1 to this power
+LABEL_DRAWS = 10  # states whose labels a run looks at
+PRIOR_UP_TO = 1000  # tokens of data whose annealing begins at the prior
 UNBIASED = "unbiased for p, so its logarithm is low on average"
 CONSISTENT = "consistent: right in the limit of long chains"
 LOWER_BOUND = "lower bound on log p"
 ALL_LABELLINGS = "all labellings are in it: the chains begin where none is preferred"
-ONE_LABELLING = "there is one labelling: the priors tell the components apart, or there is one"
 
 
 class Estimate(NamedTuple):
@@ -75,10 +77,15 @@ class AIS:
         A sweep is made at each temperature. By default as many as take some seconds: 200 to 5,000
         temperatures, and 16 runs or, for larger data, 4. As many runs with half the temperatures
         are made before.
+    base : {"auto", "prior", "chain"}
+        Where runs begin: at the prior of the components, or near the mean of a chain, which is much
+        nearer to the posterior, but to one of its modes if there are several. "auto" is the prior
+        up to 1,000 tokens. The runs with half the temperatures begin near another chain.
     """
 
     n_temperatures: int | None = None
     n_runs: int | None = None
+    base: str = "auto"
 
     name: ClassVar[str] = "ais"
     summary: ClassVar[str] = "annealed importance sampling"
@@ -90,20 +97,50 @@ class AIS:
         n_runs, affordable = effort(problem, self.n_runs)
         n = _given("n_temperatures", self.n_temperatures, np.clip(affordable, 200, 5_000))
 
-        def weights(n_temperatures: int, first: int) -> Array:
-            ladder = np.linspace(0.0, 1.0, n_temperatures + 1) ** POWER
+        one_of("base", self.base, ("auto", "prior", "chain"))
+        near = self.base == "chain"
+        if self.base == "auto":
+            near = problem.corpus.n_tokens > PRIOR_UP_TO
 
-            def one(run: int) -> float:
-                energies = Chain(problem, run).sweep(ladder[:-1])[:, 0]
-                return float(np.diff(ladder) @ energies)
+        def weights(
+            n_temperatures: int, first: int, base: Base | None
+        ) -> tuple[Array, bool]:  # fmt: skip
+            ladder = np.linspace(0.0, 1.0, n_temperatures + 1) ** (1 if near else POWER)
 
-            return np.array(engine.run(one, range(first, first + n_runs)))
+            def one(run: int) -> tuple[float, bool]:
+                chain = Chain(problem, run, base)
+                log_weight = float(np.diff(ladder) @ chain.sweep(ladder[:-1])[:, 0])
+                if base is None:
+                    return log_weight, True
+                # the factor has the same mean at further draws, and the mean of all varies less
+                factors = [label_weight(problem, chain, base)]
+                for _ in range(LABEL_DRAWS - 1):
+                    chain.sweep(np.ones(1))
+                    factors.append(label_weight(problem, chain, base))
+                of_labels = float(log_mean(np.array([factor for factor, _ in factors]))[0])
+                return log_weight + of_labels, factors[0][1]
 
-        half = weights(max(1, n // 2), n_runs)
-        runs = weights(n, 0)
+            found = engine.run(one, range(first, first + n_runs))
+            return np.array([pair[0] for pair in found]), all(pair[1] for pair in found)
+
+        bases: list[Base | None] = [None, None]
+        if near:  # the better of two for all temperatures, the other for half of them
+            starts = (2 * n_runs, 2 * n_runs + TRIED)
+            found = [fitted_base(problem, start, engine) for start in starts]
+            bases = [base for _, base in sorted(found, key=lambda pair: pair[0])]
+        half, _ = weights(max(1, n // 2), n_runs, bases[0])
+        runs, kept = weights(n, 0, bases[1])
         value, error = log_mean(runs)
         moved = float(value - log_mean(half)[0])
-        return Estimate(float(value), float(error), runs, moved, _ladder(n), ALL_LABELLINGS)
+        labels = ALL_LABELLINGS
+        if near:
+            labels = problem.labellings.said
+            if problem.n_components <= MOST_COMPONENTS:
+                labels = "all labellings are in it: the weights count them"
+            elif not kept:
+                labels += ", but some did"
+        effort_of = _ladder(n) + (", from another start," if near else "")
+        return Estimate(float(value), float(error), runs, moved, effort_of, labels)
 
 
 @dataclass(frozen=True)
@@ -186,7 +223,7 @@ class VariationalBound:
             if run.reason == "interrupted":
                 raise KeyboardInterrupt
             bounds.append(float(np.max(run.trace["objective"])))
-        runs, extra = np.array(bounds), problem.log_labellings
+        runs, extra = np.array(bounds), problem.labellings.log_number
         labels = (
             f"one labelling is in it: up to {extra:.4g} nats, the log of the number of labellings, "
             "may be missing for that"

@@ -53,7 +53,8 @@ def draw_components(
 @kernel()
 def anneal(
     indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
-    assignments, loading_counts, totals, ladder, out_energies, seed, run, first_sweep,
+    base_loadings, base_scores, assignments, loading_counts, totals, ladder, out_energies,
+    seed, run, first_sweep,
 ):  # fmt: skip
     """Sweep over all tokens at each temperature, and note the energy after each sweep.
 
@@ -65,6 +66,12 @@ def anneal(
 
     where all counts are without the token. The energy is log D + log F - log F_DM up to a constant:
     log D minus the sum over documents of c_k log rate_k + 1(c_k = 0) log present_k.
+
+    The path begins at the urn scheme of the Dirichlet-multinomial; or, if ``base_loadings`` (J, K)
+    and ``base_scores`` (I, K) are not empty, at independent tokens with probabilities q in
+    proportion to their product. Then the weight is (c_k + shape_k)^tau q_k^(1 - tau) [...]^tau, and
+    the energy is log D + log F - log q.
+
     ``out_energies`` (T, S) gets S sweeps at each of the temperatures ``ladder`` (T,). Random
     numbers are named by the run, the number of the sweep and the document.
     """
@@ -74,10 +81,15 @@ def anneal(
     document, weights = np.empty(n_components), np.empty(n_components)
     scale, chance = np.empty((n_levels, n_components)), np.empty((n_levels, n_components))
     powers, inverse = np.empty((n_words, n_components)), np.empty(totals.shape)
+    urn = base_loadings.shape[0] == 0
+    near = np.empty(base_loadings.shape)  # q, raised to a power
+    near_scores = np.empty(n_components)
+    fill(near_scores, 1.0)
     stream = np.empty(2, dtype=np.uint64)
     number = first_sweep
     for step in range(ladder.shape[0]):
         tau = ladder[step]
+        power = 1.0 if urn else tau
         for level in range(n_levels):
             for k in range(n_components):
                 scale[level, k] = rate[level, k] ** -tau
@@ -85,6 +97,9 @@ def anneal(
         for j in range(n_words):
             for k in range(n_components):
                 powers[j, k] = (gamma[j] + loading_counts[j, k]) ** tau
+                if not urn:
+                    near[j, k] = base_loadings[j, k] ** (1.0 - tau)
+                    powers[j, k] *= near[j, k]
         for g in range(totals.shape[0]):
             for k in range(n_components):
                 inverse[g, k] = (gamma_totals[g] + totals[g, k]) ** -tau
@@ -102,7 +117,11 @@ def anneal(
                         token += 1
                 token = first
                 for k in range(n_components):
-                    document[k] = _weight(c[k], shape[level, k], scale[level, k], chance[level, k])
+                    if not urn:
+                        near_scores[k] = base_scores[i, k] ** (1.0 - tau)
+                    document[k] = near_scores[k] * _weight(
+                        c[k], shape[level, k], scale[level, k], chance[level, k], power
+                    )
                 for t in range(indptr[i], indptr[i + 1]):
                     j = words[t]
                     g = group_of_word[j]
@@ -111,10 +130,12 @@ def anneal(
                         old = np.int64(assignments[token])
                         of_document, of_word, of_group = document[old], row[old], group[old]
                         c[old] -= 1
-                        document[old] = _weight(
-                            c[old], shape[level, old], scale[level, old], chance[level, old]
+                        document[old] = near_scores[old] * _weight(
+                            c[old], shape[level, old], scale[level, old], chance[level, old], power
                         )
                         row[old] = (gamma[j] + loading_counts[j, old] - 1) ** tau
+                        if not urn:
+                            row[old] *= near[j, old]
                         group[old] = (gamma_totals[g] + totals[g, old] - 1) ** -tau
                         total = 0.0
                         for k in range(n_components):
@@ -134,10 +155,13 @@ def anneal(
                             totals[g, old] -= 1
                             loading_counts[j, new] += 1
                             totals[g, new] += 1
-                            document[new] = _weight(
-                                c[new], shape[level, new], scale[level, new], chance[level, new]
-                            )
+                            document[new] = near_scores[new] * _weight(
+                                c[new], shape[level, new], scale[level, new], chance[level, new],
+                                power,
+                            )  # fmt: skip
                             row[new] = (gamma[j] + loading_counts[j, new]) ** tau
+                            if not urn:
+                                row[new] *= near[j, new]
                             group[new] = (gamma_totals[g] + totals[g, new]) ** -tau
                             assignments[token] = new
                         token += 1
@@ -146,6 +170,20 @@ def anneal(
                         energy -= math.log(present[level, k])
                     else:
                         energy -= c[k] * math.log(rate[level, k])
+                        if not urn:
+                            energy += log_rising(shape[level, k], c[k])
+                if urn:
+                    continue
+                token = first
+                for t in range(indptr[i], indptr[i + 1]):
+                    j = words[t]
+                    total = 0.0
+                    for k in range(n_components):
+                        total += base_loadings[j, k] * base_scores[i, k]
+                    for _ in range(counts[t]):
+                        k = assignments[token]
+                        energy -= math.log(base_loadings[j, k] * base_scores[i, k] / total)
+                        token += 1
             for j in range(n_words):
                 for k in range(n_components):
                     if loading_counts[j, k] > 0:
@@ -158,6 +196,9 @@ def anneal(
 
 
 @part()
-def _weight(count, shape, scale, chance):
-    weight = (count + shape) * scale
+def _weight(count, shape, scale, chance, power):
+    weight = count + shape
+    if power != 1.0:
+        weight = weight**power
+    weight *= scale
     return weight * chance if count == 0 else weight

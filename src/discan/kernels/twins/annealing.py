@@ -24,7 +24,7 @@ def draw_components(indptr, words, counts, levels, shape, seed, run):
 
 def anneal(
     indptr, words, counts, levels, shape, rate, present, group_of_word, gamma, gamma_totals,
-    assignments, ladder, n_sweeps, seed, run, first_sweep,
+    base_loadings, base_scores, assignments, ladder, n_sweeps, seed, run, first_sweep,
 ):  # fmt: skip
     """Sweep at each temperature; return the assignments and the energies (T, S) (theory 6.3)."""
     n_components, z = shape.shape[1], assignments.copy()
@@ -33,6 +33,13 @@ def anneal(
     c = document_counts(indptr, counts, z, n_components)
     energies = np.empty((len(ladder), n_sweeps))
     tokens = list(zip(*each_token(indptr, words, counts=counts), strict=True))
+    urn = len(base_loadings) == 0
+    base = np.array(
+        [np.ones(n_components) if urn else base_loadings[j] * base_scores[i] for i, j in tokens]
+    )
+    base = base.reshape(-1, n_components) / np.maximum(
+        base.reshape(-1, n_components).sum(axis=1, keepdims=True), 1e-300
+    )
     for step, tau in enumerate(ladder):
         for sweep in range(n_sweeps):
             number = (run << 40) + first_sweep + step * n_sweeps + sweep
@@ -46,6 +53,10 @@ def anneal(
                     c[i], shape[level], rate[level] ** tau, present[level] ** tau
                 )
                 weights = weights * word**tau
+                if not urn:
+                    weights = (
+                        weights * (c[i] + shape[level]) ** (tau - 1) * base[token] ** (1 - tau)
+                    )
                 z[token] = streams[i].choose(weights, weights.sum())
                 c[i, z[token]] += 1
                 n[j, z[token]] += 1
@@ -57,4 +68,7 @@ def anneal(
                 - (c * np.log(rate[levels])).sum()
                 - np.where(c == 0, np.log(present[levels]), 0.0).sum()
             )
+            if not urn:
+                rising = gammaln(c + shape[levels]) - gammaln(shape[levels])
+                energies[step, sweep] += rising.sum() - np.log(base[np.arange(len(z)), z]).sum()
     return z, energies
