@@ -264,5 +264,8 @@ def _warning(error: float, moved: float | None, effort: str) -> str:
             "for a rough lower bound and look at method 'bound', too"
         )
     if np.isfinite(error) and error > SETTLED:
-        return f"the runs disagree: the Monte-Carlo error is {error:.2g} nats"
+        said = f"the Monte-Carlo error is {error:.2g} nats"
+        if error > 5.0 * SETTLED:
+            return f"the runs disagree: {said}"
+        return f"{said}: more runs or temperatures make it smaller"
     return ""
