@@ -18,12 +18,13 @@ from discan.explorer.payload import Detail, payload
 from discan.reporting.sentences import Wording
 from discan.validation import whole
 
-__all__ = ["LONGEST_TEXT", "Explorer", "explore"]
+__all__ = ["LARGEST", "LONGEST_TEXT", "Explorer", "explore"]
 
 log = logging.getLogger("discan")
 
 LONGEST_TEXT = 2000  # characters of a document's text on a page
 MEGABYTE = 1_000_000
+LARGEST = 25 * MEGABYTE  # bytes of a page
 HEIGHT = 860  # pixels, in a notebook
 
 
@@ -74,7 +75,7 @@ def explore(
     labels: str | Sequence[str] = (),
     places: Any = None,
     title: str | None = None,
-    max_size: int = 25 * MEGABYTE,
+    max_size: int = LARGEST,
     text: bool = True,
     n_jobs: int | None = None,
     worded: Wording = str,
@@ -131,7 +132,7 @@ def explore(
     detail = Detail(text=LONGEST_TEXT if text else 0)
     packed, left_out = payload(material, detail, limit - size_without_data(heading), worded)
     if left_out:
-        log.info("to keep the page below %.3g MB: %s", limit / MEGABYTE, left_out)
+        log.info("to keep the page small (%.3g MB at most): %s", limit / MEGABYTE, left_out)
     result = Explorer(heading, page(heading, packed), left_out)
     if len(result.html) > limit:
         log.warning("the page has %.3g MB, more than was asked for", len(result.html) / MEGABYTE)

@@ -24,7 +24,8 @@ __all__ = ["Detail", "payload"]
 TYPICAL = 20  # documents of each component that are kept, with their texts
 PER_WORD = 12  # components of a word
 MOST_WORDS = 60_000  # of a vocabulary
-MOST_ENTRIES = 3_000_000  # of the data
+MOST_ENTRIES = 3_000_000  # of the data, if all are to be shown; of more data, ...
+SOME_ENTRIES = 30  # ... so many of each document
 NEAREST = 8  # neighbours of a component
 LONG_TRACE = 600  # points
 TITLE, WORD, CELL = 90, 80, 60  # characters
@@ -63,7 +64,7 @@ class Detail:
     def lessened(self) -> Iterator[Detail]:
         """Iterate over this detail and ever less of it."""
         steps: list[dict[str, Any]] = [
-            {}, {"entries": 30}, {"text": 1000}, {"text": 400}, {"text": 250},
+            {}, {"entries": SOME_ENTRIES}, {"text": 1000}, {"text": 400}, {"text": 250},
             {"text": 400, "typical": True}, {"components": 8, "bits": 8}, {"entries": 0},
             {"text": 150}, {"components": 5}, {"title": 40}, {"text": 0},
             *({"part": 0.5**n} for n in range(1, 12)),
@@ -105,8 +106,9 @@ def _left_out(material: Material, wanted: Detail, now: Detail) -> str:
         parts.append(f"only typical {nouns.documents} have texts")
     if now.components < min(wanted.components, len(material.components.names)):
         parts.append(f"{now.components} {nouns.components} per {nouns.document} are kept")
-    if now.entries >= 0 and wanted.entries < 0 and material.facts.corpus is not None:
-        kept = f"{now.entries} {nouns.words} of each" if now.entries else f"no {nouns.words} of a"
+    most = _entries_kept(material, now)
+    if most is not None and wanted.entries < 0 and material.facts.corpus is not None:
+        kept = f"{most} {nouns.words} of each" if most else f"no {nouns.words} of a"
         parts.append(f"{kept} {nouns.document} are kept")
     if now.title < wanted.title:
         parts.append(f"names are cut to {now.title} characters")
@@ -114,6 +116,22 @@ def _left_out(material: Material, wanted: Detail, now: Detail) -> str:
         n = len(_kept(material, now.part))
         parts.append(f"{n:,} of {material.facts.n_documents:,} {nouns.documents} are kept")
     return "; ".join(parts)
+
+
+def _entries_kept(material: Material, detail: Detail) -> int | None:
+    """Return how many words or answers of each document a page has; None for all."""
+    corpus = material.facts.corpus
+    if detail.entries >= 0:
+        return detail.entries
+    if _reads_as_text(material, detail) or corpus is None or corpus.n_entries <= MOST_ENTRIES:
+        return None
+    return SOME_ENTRIES
+
+
+def _reads_as_text(material: Material, detail: Detail) -> bool:
+    """Tell whether all documents have texts, which show their words."""
+    has_text = material.texts is not None and detail.text > 0 and not detail.typical
+    return has_text and not material.components.grouped
 
 
 def _kept(material: Material, part: float) -> Array:
@@ -337,20 +355,18 @@ class _Maker:
     def _entries(self, rows: Array, detail: Detail) -> tuple[dict[str, Any], bool]:
         """Words of each document: all, or those that say most."""
         material, corpus = self.material, self.material.facts.corpus
-        has_text = material.texts is not None and detail.text and not detail.typical
-        if corpus is None or not detail.entries or (has_text and not material.components.grouped):
+        most = _entries_kept(material, detail)
+        if corpus is None or most == 0 or _reads_as_text(material, detail):
             return {}, False
         chances = material.chances
         assert chances is not None
         overall = material.components.overall
-        everything = detail.entries < 0 and corpus.n_entries <= MOST_ENTRIES
-        most = 30 if detail.entries < 0 else detail.entries
         starts, words, counts = [0], [], []
         for i in rows.tolist():
             piece = slice(corpus.indptr[i], corpus.indptr[i + 1])
             word, count = corpus.words[piece], corpus.counts[piece]
             chosen = np.flatnonzero(self.words[word] >= 0)
-            if not everything and len(chosen) > most:
+            if most is not None and len(chosen) > most:
                 if material.components.grouped:  # against the odds
                     value = -chances[piece][chosen]
                 else:
@@ -365,7 +381,7 @@ class _Maker:
             "entryWord": _small(np.concatenate(words), int(self.words.max()) + 1),
             "entryCount": _counts(np.concatenate(counts)),
         }
-        return arrays, everything and bool((self.words >= 0).all())
+        return arrays, most is None and bool((self.words >= 0).all())
 
 
 # ---- details ----
