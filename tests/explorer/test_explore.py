@@ -308,8 +308,8 @@ def test_in_a_browser(kind, request, tmp_path):
 
 
 def test_large_data_keep_some_answers(votes, ballots, monkeypatch):
-    monkeypatch.setattr("discan.explorer.payload.MOST_ENTRIES", 100)
-    monkeypatch.setattr("discan.explorer.payload.SOME_ENTRIES", 3)
+    monkeypatch.setattr("discan.explorer.detail.MOST_ENTRIES", 100)
+    monkeypatch.setattr("discan.explorer.detail.SOME_ENTRIES", 3)
     page = discan.explore(votes, ballots)
     assert page.left_out == "3 votes of each member are kept"
     found = unpacked(page.html)

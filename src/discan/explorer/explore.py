@@ -12,9 +12,10 @@ from typing import Any
 
 from discan.data.storage import write_whole
 from discan.errors import InputError
+from discan.explorer.detail import Detail
 from discan.explorer.material import read_material
 from discan.explorer.page import page, size_without_data
-from discan.explorer.payload import Detail, payload
+from discan.explorer.payload import payload
 from discan.reporting.sentences import Wording
 from discan.validation import whole
 
