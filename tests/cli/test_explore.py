@@ -40,7 +40,7 @@ def test_answers_of_the_data(run, survey, tmp_path):
 def test_size(run, place, tmp_path):
     file = tmp_path / "page.html"
     _, err = run("explore", place / "model", "-o", file, "--max-size", "1k")
-    assert "to keep the page below 0.00102 MB: " in err
+    assert "to keep the page small (0.00102 MB at most): " in err
     assert "more than was asked for" in err
 
 

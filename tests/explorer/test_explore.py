@@ -305,3 +305,17 @@ def test_in_a_browser(kind, request, tmp_path):
         assert "&lt;img src=x onerror=window.__pwned=1&gt;" in done.stdout  # as text
         assert "<img" not in done.stdout
         assert done.stdout.count("<script") == 1
+
+
+def test_large_data_keep_some_answers(votes, ballots, monkeypatch):
+    monkeypatch.setattr("discan.explorer.detail.MOST_ENTRIES", 100)
+    monkeypatch.setattr("discan.explorer.detail.SOME_ENTRIES", 3)
+    page = discan.explore(votes, ballots)
+    assert page.left_out == "3 votes of each member are kept"
+    found = unpacked(page.html)
+    assert not found.header["complete"]
+    assert np.diff(found.entryStart).tolist() == [3] * 50
+    chances = votes.fit_.proportions @ votes.fit_.components
+    given = ballots.to_csr().toarray()[0] > 0
+    rarest = np.sort(np.flatnonzero(given)[np.argsort(chances[0][given], kind="stable")[:3]])
+    assert found.entryWord[:3].tolist() == rarest.tolist()  # against the odds

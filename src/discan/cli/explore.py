@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discan.cli.errors import shell_wording
-from discan.cli.options import ModelFile, NewData, Quiet, size_option
+from discan.cli.options import ModelFile, NewData, Quiet, bytes_of, size_option
 from discan.cli.printing import check_writable
 from discan.cli.reading import Model, find_data, load_model, read_data
 from discan.cli.report import FLAGS
@@ -45,8 +45,9 @@ def explore(
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     max_size: Annotated[
-        str, size_option("Largest size of the page; if it is too small, the page shows less.")
-    ] = "25M",
+        str | None,
+        size_option("Largest size of the page (default: 25 MB); a smaller page shows less."),
+    ] = None,
     no_text: Annotated[
         bool, typer.Option("--no-text", help="Leave out the texts of the documents.")
     ] = False,
@@ -61,16 +62,17 @@ def explore(
 
     [b]Example:[/b] discan explore model/ reviews/ -o reviews.html --open
     """
-    from discan.cli.options import bytes_of
     from discan.explorer import explore as build
+    from discan.explorer.explore import LARGEST
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: the name of a page must end in .html")
     check_writable(output)
     loaded, corpus = _read(model, data, reading, not no_text)
+    limit = LARGEST if max_size is None else bytes_of(max_size)
     page = build(
-        loaded.fit, corpus, labels=labels or (), title=title, max_size=bytes_of(max_size),
-        text=not no_text, n_jobs=reading.threads, worded=lambda e: shell_wording(e, FLAGS),
+        loaded.fit, corpus, max_size=limit, labels=labels or (), title=title, text=not no_text,
+        n_jobs=reading.threads, worded=lambda e: shell_wording(e, FLAGS),
     )  # fmt: skip
     page.save(output)
     log.info("page of %.1f MB written to %s", len(page.html) / 1e6, output)

@@ -12,18 +12,20 @@ from typing import Any
 
 from discan.data.storage import write_whole
 from discan.errors import InputError
+from discan.explorer.detail import Detail
 from discan.explorer.material import read_material
 from discan.explorer.page import page, size_without_data
-from discan.explorer.payload import Detail, payload
+from discan.explorer.payload import payload
 from discan.reporting.sentences import Wording
 from discan.validation import whole
 
-__all__ = ["LONGEST_TEXT", "Explorer", "explore"]
+__all__ = ["LARGEST", "LONGEST_TEXT", "Explorer", "explore"]
 
 log = logging.getLogger("discan")
 
 LONGEST_TEXT = 2000  # characters of a document's text on a page
 MEGABYTE = 1_000_000
+LARGEST = 25 * MEGABYTE  # bytes of a page
 HEIGHT = 860  # pixels, in a notebook
 
 
@@ -74,7 +76,7 @@ def explore(
     labels: str | Sequence[str] = (),
     places: Any = None,
     title: str | None = None,
-    max_size: int = 25 * MEGABYTE,
+    max_size: int = LARGEST,
     text: bool = True,
     n_jobs: int | None = None,
     worded: Wording = str,
@@ -131,7 +133,7 @@ def explore(
     detail = Detail(text=LONGEST_TEXT if text else 0)
     packed, left_out = payload(material, detail, limit - size_without_data(heading), worded)
     if left_out:
-        log.info("to keep the page below %.3g MB: %s", limit / MEGABYTE, left_out)
+        log.info("to keep the page small (%.3g MB at most): %s", limit / MEGABYTE, left_out)
     result = Explorer(heading, page(heading, packed), left_out)
     if len(result.html) > limit:
         log.warning("the page has %.3g MB, more than was asked for", len(result.html) / MEGABYTE)

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from discan import __version__
+from discan.explorer.detail import Detail, entries_kept, kept, left_out, reads_as_text, typical
 from discan.explorer.listing import list_words, top_of
 from discan.explorer.material import Material
 from discan.explorer.packing import ascii_of, log_codes, one_line, pack, share_codes
@@ -19,121 +18,28 @@ from discan.reporting import sentences
 from discan.reporting.sentences import Wording
 from discan.typing import Array
 
-__all__ = ["Detail", "payload"]
+__all__ = ["payload"]
 
-TYPICAL = 20  # documents of each component that are kept, with their texts
 PER_WORD = 12  # components of a word
 MOST_WORDS = 60_000  # of a vocabulary
-MOST_ENTRIES = 3_000_000  # of the data
 NEAREST = 8  # neighbours of a component
 LONG_TRACE = 600  # points
-TITLE, WORD, CELL = 90, 80, 60  # characters
-
-
-@dataclass(frozen=True)
-class Detail:
-    """How much a page shows.
-
-    Attributes
-    ----------
-    text : int
-        Characters of a document's text, 0 for none.
-    typical : bool
-        Whether only typical documents have texts.
-    entries : int
-        Words or answers of each document; -1 for all, 0 for none.
-    components : int
-        Components of each document.
-    bits : int
-        Of a share.
-    title : int
-        Characters of a document's name.
-    part : float
-        Part of the documents.
-    """
-
-    text: int = 2000
-    typical: bool = False
-    entries: int = -1
-    components: int = 20
-    bits: int = 16
-    title: int = TITLE
-    part: float = 1.0
-
-    def lessened(self) -> Iterator[Detail]:
-        """Iterate over this detail and ever less of it."""
-        steps: list[dict[str, Any]] = [
-            {}, {"entries": 30}, {"text": 1000}, {"text": 400}, {"text": 250},
-            {"text": 400, "typical": True}, {"components": 8, "bits": 8}, {"entries": 0},
-            {"text": 150}, {"components": 5}, {"title": 40}, {"text": 0},
-            *({"part": 0.5**n} for n in range(1, 12)),
-        ]  # fmt: skip
-        allowed: dict[str, Any] = {}
-        for step in steps:
-            allowed |= step
-            yield replace(self, **{n: self._least(n, value) for n, value in allowed.items()})
-
-    def _least(self, name: str, value: Any) -> Any:
-        """Return the lesser of a value and one's own; -1 entries are all entries."""
-        own = getattr(self, name)
-        if name == "typical":
-            return own or value
-        return value if name == "entries" and own < 0 else min(own, value)
+WORD, CELL = 80, 60  # characters
 
 
 def payload(material: Material, detail: Detail, limit: int, worded: Wording) -> tuple[str, str]:
     """Return the packed data of a page of at most ``limit`` bytes, and what it leaves out."""
     maker = _Maker(material, worded)
-    packed, left_out = "", ""
+    packed, missing = "", ""
     before = None
     for now in detail.lessened():
         if now == before:
             continue
-        left_out = _left_out(material, detail, now)
-        packed, before = ascii_of(maker.pack(now, left_out)), now
+        missing = left_out(material, detail, now)
+        packed, before = ascii_of(maker.pack(now, missing)), now
         if len(packed) <= limit:
             break
-    return packed, left_out
-
-
-def _left_out(material: Material, wanted: Detail, now: Detail) -> str:
-    """Say what a page lacks that a larger one would have."""
-    nouns, parts = material.components.nouns, []
-    if now.text < wanted.text and material.texts is not None:
-        parts.append(f"texts are cut to {now.text} characters" if now.text else "texts are absent")
-    if now.typical and not wanted.typical and now.text and material.texts is not None:
-        parts.append(f"only typical {nouns.documents} have texts")
-    if now.components < min(wanted.components, len(material.components.names)):
-        parts.append(f"{now.components} {nouns.components} per {nouns.document} are kept")
-    if now.entries >= 0 and wanted.entries < 0 and material.facts.corpus is not None:
-        kept = f"{now.entries} {nouns.words} of each" if now.entries else f"no {nouns.words} of a"
-        parts.append(f"{kept} {nouns.document} are kept")
-    if now.title < wanted.title:
-        parts.append(f"names are cut to {now.title} characters")
-    if now.part < wanted.part:
-        n = len(_kept(material, now.part))
-        parts.append(f"{n:,} of {material.facts.n_documents:,} {nouns.documents} are kept")
-    return "; ".join(parts)
-
-
-def _kept(material: Material, part: float) -> Array:
-    """Return the documents to keep: the typical ones, and others at equal distances."""
-    n = material.facts.n_documents
-    if part >= 1:
-        return np.arange(n)
-    spaced = np.unique(np.floor(np.arange(0, n, 1 / part)).astype(np.int64))
-    return np.union1d(spaced, _typical(material))
-
-
-def _typical(material: Material) -> Array:
-    """Return the documents with the largest shares of any component."""
-    found = []
-    for share, amount in zip(material.shares.T, material.facts.amounts.T, strict=True):
-        share = np.round(share, 3)
-        last = max(0, len(share) - TYPICAL)
-        near = np.flatnonzero(share >= np.partition(share, last)[last])
-        found.append(near[np.lexsort((-amount[near], -share[near]))[:TYPICAL]])
-    return np.unique(np.concatenate(found))
+    return packed, missing
 
 
 class _Maker:
@@ -141,7 +47,7 @@ class _Maker:
 
     def __init__(self, material: Material, worded: Wording) -> None:
         self.material = material
-        self.typical = _typical(material)
+        self.typical = typical(material)
         self.top = top_of(material.shares, 20)
         self.header = self._header(worded)
         self.words, self.arrays = self._words()
@@ -281,10 +187,10 @@ class _Maker:
 
     # ---- documents, in some detail ----
 
-    def pack(self, detail: Detail, left_out: str) -> bytes:
+    def pack(self, detail: Detail, missing: str) -> bytes:
         """Pack everything at one level of detail."""
-        rows = _kept(self.material, detail.part)
-        header = {**self.header, "leftOut": left_out, "shown": len(rows), "bits": detail.bits}
+        rows = kept(self.material, detail.part)
+        header = {**self.header, "leftOut": missing, "shown": len(rows), "bits": detail.bits}
         arrays = {**self.arrays, **self._documents(rows, detail), **self._texts(rows, detail)}
         entries, complete = self._entries(rows, detail)
         header |= {"perDocument": int(arrays["top"].shape[1]), "complete": complete}
@@ -337,20 +243,18 @@ class _Maker:
     def _entries(self, rows: Array, detail: Detail) -> tuple[dict[str, Any], bool]:
         """Words of each document: all, or those that say most."""
         material, corpus = self.material, self.material.facts.corpus
-        has_text = material.texts is not None and detail.text and not detail.typical
-        if corpus is None or not detail.entries or (has_text and not material.components.grouped):
+        most = entries_kept(material, detail)
+        if corpus is None or most == 0 or reads_as_text(material, detail):
             return {}, False
         chances = material.chances
         assert chances is not None
         overall = material.components.overall
-        everything = detail.entries < 0 and corpus.n_entries <= MOST_ENTRIES
-        most = 30 if detail.entries < 0 else detail.entries
         starts, words, counts = [0], [], []
         for i in rows.tolist():
             piece = slice(corpus.indptr[i], corpus.indptr[i + 1])
             word, count = corpus.words[piece], corpus.counts[piece]
             chosen = np.flatnonzero(self.words[word] >= 0)
-            if not everything and len(chosen) > most:
+            if most is not None and len(chosen) > most:
                 if material.components.grouped:  # against the odds
                     value = -chances[piece][chosen]
                 else:
@@ -365,7 +269,7 @@ class _Maker:
             "entryWord": _small(np.concatenate(words), int(self.words.max()) + 1),
             "entryCount": _counts(np.concatenate(counts)),
         }
-        return arrays, everything and bool((self.words >= 0).all())
+        return arrays, most is None and bool((self.words >= 0).all())
 
 
 # ---- details ----

@@ -154,7 +154,7 @@ function wordParts(k) {
   return parts;
 }
 
-const times = (lift) => `×${lift >= 99.5 ? lift.toFixed(0) : lift.toPrecision(2)}`;
+const times = (lift) => lift < 0.01 ? "×<0.01" : `×${lift >= 99.5 ? whole(lift) : lift.toPrecision(2)}`;
 const interval = (row, most) => row.sd === null ? {}
   : { low: Math.max(0, row.chance - 2 * row.sd) / most, high: (row.chance + 2 * row.sd) / most };
 

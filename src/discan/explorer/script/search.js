@@ -70,15 +70,17 @@ function searchPane() {
     const likely = weights.map((weight, k) => ({ weight, k })).sort((a, b) => b.weight - a.weight || a.k - b.k)
       .filter((row) => row.weight >= 0.01).slice(0, 8);
     const rows = query.map((j) => model.loadings(j));
+    const usual = query.reduce((sum, j) => sum + Math.log(Math.max(model.overall(j), 1e-300)), 0);
     results.replaceChildren(
       make("h3", { text: `${capital(nouns.components)} by p(${nouns.component} | query)` }),
       make("ul", { class: "bars mix-list" }, likely.map(({ weight, k }) => make("li", {}, componentLink(k),
         bar(weight, colour(k)), make("span", { class: "number", text: percent(weight) })))),
       make("h3", { text: `${capital(nouns.documents)} by p(query | ${nouns.document})` }),
       make("ol", { class: "documents hits" }, hits.map(({ i, value }) => make("li", {},
-        documentLink(i, percent(Math.exp(value / query.length))),
+        documentLink(i, times(Math.exp((value - usual) / query.length))),
         make("p", { class: "start" }, why(i, rows))))),
-      make("p", { class: "note", text: `The number is the mean probability of ${an(nouns.word)} of the query (geometric). `
+      make("p", { class: "note", text: `The number says how many times likelier ${an(nouns.word)} of the query is here than in all `
+        + "the data (geometric mean). "
         + `The line below says which ${nouns.components} it comes from.` }));
     say(`${hits.length} ${nouns.documents} found`);
   }
