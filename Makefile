@@ -8,7 +8,7 @@ MORE_PEERS := vowpalwabbit "bigartm six protobuf<3.21"
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: test test-slow demo examples lint bench bench-short clean
+.PHONY: test test-slow demo examples lint audit bench bench-short clean
 
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -30,6 +30,14 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+
+# Known vulnerabilities of what is installed; without a network there is nothing to ask.
+audit: .venv/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit 2>/dev/null \
+		|| { echo "no audit: pip-audit cannot be installed here"; exit 0; }; \
+	$(BIN)/python -m pip_audit --local --skip-editable 2>&1 | tee .venv/audit.txt; \
+	if grep -q "^Found [0-9]* known" .venv/audit.txt; then exit 1; fi; \
+	grep -q "^No known" .venv/audit.txt || echo "no audit: the database cannot be reached"
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py

@@ -70,3 +70,14 @@ def test_skeletons_have_the_real_signatures():
         for name in base.__abstractmethods__:
             ours, theirs = (inspect.signature(getattr(cls, name)) for cls in (skeleton, base))
             assert list(ours.parameters) == list(theirs.parameters), name
+
+
+def test_promises_name_tests_that_exist():
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(named) > 60
+    for path, test in named:
+        assert (ROOT / path).is_file(), path
+        assert f"def {test}(" in (ROOT / path).read_text(encoding="utf-8") or not test, test
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "promise" not in line]
+    assert all("`tests/" in row for row in rows)

@@ -17,13 +17,12 @@ LEAST, LARGEST = 1e-100, 1e15
 """Counts and hyperparameters outside are refused: products of several stay in double precision."""
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """Return a whole number that is at least ``least``."""
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number that is at least ``least`` and, if given, at most ``most``."""
     ok = not isinstance(value, bool) and hasattr(value, "__index__") and np.ndim(value) == 0
-    if not ok or value < least:
-        raise InputError(
-            f"{{}}; it must be a whole number, at least {least}", argument=name, value=value
-        )
+    if not ok or value < least or (most is not None and value > most):
+        wanted = f"at least {least}" + ("" if most is None else f" and at most {most:,}")
+        raise InputError(f"{{}}; it must be a whole number, {wanted}", argument=name, value=value)
     return int(value)
 
 

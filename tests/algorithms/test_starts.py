@@ -182,3 +182,18 @@ def test_a_chain_starts_where_it_is_told():
     assert objective[1] > objective[0] + 0.1 * X.sum()
     same = DCA(8, algorithm="collapsed", init="documents", max_iter=1, random_state=0).fit(X)
     np.testing.assert_array_equal(same.components_, first[1].components_)
+
+
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_tiny_and_huge_components(model):
+    """Loadings that counts cannot be divided by are taken as 0, and huge ones are refused."""
+    words = np.array([[0, 3], [1, 1]])
+    params = {"model": model, "random_state": 0, **({"beta": 1.0} if model == "gp" else {})}
+    tiny = DCA.from_components([[1.0, 1e-320], [1.0, 1e-310]], **params)
+    none = DCA.from_components([[1.0, 0.0], [1.0, 0.0]], **params)
+    np.testing.assert_array_equal(tiny.transform(words), none.transform(words))
+    assert np.isfinite(
+        DCA.from_components(np.full((2, 2), 1e-320), **params).transform(words)
+    ).all()
+    with pytest.raises(InputError, match=r"components\[0, 1\] = 1e\+308"):
+        DCA.from_components([[1.0, 1e308], [1.0, 1.0]], **params)

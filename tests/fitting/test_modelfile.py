@@ -368,6 +368,11 @@ WRONG_HEADERS = {
     "metadata that are no numbers": (
         within("metadata"), [{"name": "a", "array": "gamma"}], "one number per document",
     ),
+    "settings of the fit": (within("attributes", "settings_"), [], "settings_"),
+    "learnt": (within("attributes", "settings_", "learnt"), ["x"], "learnt is"),
+    "names of components": (within("component_names"), ["a"], "names of the components"),
+    "names that are no text": (within("component_names"), [1, 2, 3], "names of the components"),
+    "huge number of cycles": (within("attributes", "n_iter_"), 2**70, "n_iter_ is"),
     "outer class": (within("outer"), {"class": "x", "settings": {}, "facts": {}}, "not sound"),
 }  # fmt: skip
 

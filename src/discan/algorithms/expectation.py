@@ -54,6 +54,8 @@ SETTLE_TOLERANCE = 1e-9
 SETTLE_STEPS = 10_000
 # Version 0.1 made plain steps if there were fewer components.
 FORMERLY_SETTLE_FROM = 16
+# Visits of a batch, and steps inside one: more could not be told from a fit that hangs.
+MOST_REPEATS = 10_000
 # From this many products of a count and a component on, point estimates use single precision.
 SINGLE_FROM = 10_000_000
 # Scores divided by rates further from 1 could be too large or too small for it.
@@ -138,11 +140,11 @@ class OnlineOptions:
         flag("online", self.online)
         number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
         number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
-        whole("visits", self.visits, 1)
+        whole("visits", self.visits, 1, MOST_REPEATS)
         if self.batch_entries is not None:
             whole("batch_entries", self.batch_entries, 1)
         if self.inner is not None:
-            whole("inner", self.inner, 1)
+            whole("inner", self.inner, 1, MOST_REPEATS)
         if self.fold_in_tolerance is not None:
             wanted = "a number above 0 and below 1"
             number("fold_in_tolerance", self.fold_in_tolerance, wanted, 1e-12, 0.999)

@@ -15,12 +15,15 @@ from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.models import LoadingsPrior
 from discan.typing import Array
+from discan.validation import LARGEST
 
 __all__ = ["checked_components", "first_pass", "from_components", "from_documents"]
 
 # Number of batches of the first pass, if each has enough documents.
 BATCHES = 8
 DOCUMENTS_PER_BATCH = 100
+# Given loadings below it are taken as 0: counts divided by them could be infinite.
+LEAST_LOADING = 1e-150
 
 
 def from_documents(
@@ -73,10 +76,13 @@ def checked_components(components: Any, prior: LoadingsPrior) -> Array:
     n_words = prior.layout.n_words
     if matrix.ndim != 2 or matrix.shape[1] != n_words or matrix.shape[0] < 1:
         raise InputError(f"components have shape {matrix.shape}; expected (K, {n_words})")
-    bad = ~(np.isfinite(matrix) & (matrix >= 0))
+    bad = ~((matrix >= 0) & (matrix <= LARGEST))
     if bad.any():
         k, j = np.argwhere(bad)[0]
         raise InputError(
-            f"components[{k}, {j}] = {matrix[k, j]:g}; components must be finite and at least 0"
+            f"components[{k}, {j}] = {matrix[k, j]:g}; components must be finite and at least 0, "
+            f"and at most {LARGEST:g}"
         )
-    return np.ascontiguousarray(prior.normalise(matrix.T))
+    loadings = np.ascontiguousarray(prior.normalise(matrix.T))
+    loadings[loadings < LEAST_LOADING] = 0.0
+    return loadings

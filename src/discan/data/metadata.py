@@ -13,6 +13,7 @@ import numpy as np
 from discan.data.intake import reason
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
+from discan.data.remembered import checked_reading
 from discan.data.rules import Rule, checked_names
 from discan.errors import InputError, ModelFileError, shown
 from discan.typing import Array
@@ -146,9 +147,7 @@ def decode_about(
     nouns = Nouns()
     if "nouns" in header:
         nouns = Nouns(*(checked_names("nouns", header["nouns"], 3) or ()))
-    reading = header.get("reading", {})
-    if not isinstance(reading, dict):
-        raise ModelFileError("reading is no list of names and values")
+    reading = checked_reading(header.get("reading", {}))
     left_out = arrays.get("left_out", NOTHING)
     Rule((None,), "u4").check("left_out", left_out, {})
     return {"metadata": metadata, "nouns": nouns, "reading": reading, "left_out": left_out}

@@ -36,13 +36,14 @@ from discan.fitting.run import Run, Task
 from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates
 from discan.typing import Array
+from discan.validation import LEAST
 
 __all__ = ["RunFolder", "restored"]
 
 # Every array of the parameters. Sizes: J words, K components, G groups.
 _PARAMS = {
     "loadings": Rule(("J", "K"), low=0, high=ONE),
-    "loading_shape": Rule(("J", "K"), low=0, above=True, high=MOST),
+    "loading_shape": Rule(("J", "K"), low=LEAST / 2, high=MOST),  # gamma and expected counts
     "loading_counts": Rule(("J", "K"), low=0, high=MOST),
     "totals": Rule(("G", "K"), low=0, high=MOST),
 }

@@ -124,7 +124,7 @@ def load_fit(path: str | os.PathLike[str]) -> tuple[Fit, str]:
     """
     with faults_of(model_path(path)):
         fit, header, _ = read_fit(path)
-        return fit, str(header["class"])
+        return fit, str(checked("class", header.get("class"), {}, types="text"))
 
 
 def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[str, Array]]:

@@ -20,6 +20,9 @@ __all__ = [
 ROWS_AT_ONCE = 2**12
 ROUNDING = 1e-3
 """How far from 1 sums of many loadings in single precision may be."""
+# A word's largest loading is not smaller, by bytes of a number: counts are divided by it. Geometric
+# means are at least 1e-150, and gamma is at least 1e-100.
+_LEAST = {4: 1e-30, 8: 1e-160}
 
 
 def size_order(totals: Array) -> Array:
@@ -212,4 +215,7 @@ def checked_loadings(name: str, value: Array, layout: Layout, *, exactly: bool =
     least = 1.0 - ROUNDING if exactly else 0.0
     if not (sums.min() >= least and sums.max() <= 1.0 + ROUNDING):
         raise ModelFileError(f"{name} do not sum to 1 in each group and component")
+    largest = value.max(axis=1)
+    if ((largest > 0.0) & (largest < _LEAST[value.dtype.itemsize])).any():
+        raise ModelFileError(f"{name} of a word are too small")
     return value

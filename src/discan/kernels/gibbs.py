@@ -374,11 +374,11 @@ def augment_loadings(
     """
     n_words, n_components = loading_counts.shape
     for j in range(n_words):
-        open_stream(stream, seed, AUGMENT, cycle, -1 - j)
+        open_stream(stream, seed, AUGMENT, cycle, np.int64(-1 - j))
         for k in range(n_components):
             out_tables[j] += tables(stream, np.int64(loading_counts[j, k]), gamma[j])
     for g in range(totals.shape[0]):
-        open_stream(stream, seed, AUGMENT, cycle, -1 - n_words - g)
+        open_stream(stream, seed, AUGMENT, cycle, np.int64(-1 - n_words - g))
         for k in range(n_components):
             if totals[g, k] > 0:
                 out_log_beta[g] += _log_beta(stream, gamma_totals[g], float(totals[g, k]))

@@ -153,7 +153,7 @@ def _run(
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.insert(1, "--no-sandbox")  # Chrome refuses root otherwise
     try:
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - a browser of this machine, and a file of ours
             command, capture_output=True, text=True, timeout=TIMEOUT, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip

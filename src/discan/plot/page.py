@@ -77,7 +77,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
     path = Path(path)
     if not path.parent.is_dir():
         raise StorageError(f"{path}: no such folder")
-    write_whole(path, text.encode("utf-8"))
+    write_whole(path, text)
     return path
 
 

@@ -16,7 +16,7 @@ from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
 from discan.data.foreign import kind_of_file, unreadable
 from discan.data.frames import is_frame, read_frame
-from discan.errors import Argument, InputError, LimitError
+from discan.errors import Argument, InputError, LimitError, shown
 from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source
 from discan.readers.tokens import TextOptions, word_list
@@ -221,9 +221,14 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options as JSON can hold them; a file of stop words becomes the words."""
     result = {name: _plain(value) for name, value in options.items()}
     words = result.get("stop_words")
-    if isinstance(words, str) and words not in ("english", "none"):
+    if _is_path(words):
         result["stop_words"] = word_list(words, "stop_words", "'english', 'none'")
     return result
+
+
+def _is_path(stop_words: Any) -> bool:
+    """Whether stop words are given as the name of a file; no model remembers them so."""
+    return isinstance(stop_words, str) and stop_words not in ("english", "none")
 
 
 def _plain(value: Any) -> Any:
@@ -243,6 +248,10 @@ def as_before(found: Reader, like: Any, given: Mapping[str, Any], source: Source
         for name, value in like.reading.get("options", {}).items()
         if name in found.options and name not in given and name not in _CHOOSING
     }
+    for name, value in remembered.items():
+        if not found.options[name].takes(value) or (name == "stop_words" and _is_path(value)):
+            problem = f"the model remembers {name} as {shown(value)}, which cannot be used"
+            raise source.error(problem, use={name: ...})
     if remembered:
         (first, value), *others = remembered.items()
         options = Argument(first, value, others=dict(others))

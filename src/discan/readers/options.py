@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -47,6 +47,21 @@ class Option:
             return tuple(_scalar(part) for part in text.split(","))
         return _scalar(text)
 
+    def takes(self, value: Any) -> bool:
+        """Whether a value that a model remembers has one of the types of the option."""
+        if value is None:
+            return self.default is None
+        if isinstance(value, dict):
+            return any(get_origin(kind) is Mapping for kind in self.kinds)
+        listed = [
+            _kinds(get_args(kind)[0])
+            for kind in self.kinds
+            if get_origin(kind) in (Sequence, Iterable)
+        ]
+        if not isinstance(value, (list, tuple)):
+            return any(_is_of(value, kinds) for kinds in (self.kinds, *listed))
+        return any(all(_is_of(item, kinds) for item in value) for kinds in listed)
+
     def _truth(self, text: str) -> bool:
         if text.lower() not in _TRUTH:
             use = {self.name: (True, False)}
@@ -80,6 +95,11 @@ def _kinds(hint: Any) -> frozenset[Any]:
     if get_origin(hint) in (Union, UnionType):
         return frozenset().union(*map(_kinds, get_args(hint)))
     return frozenset({hint}) - _PATH_OR_NONE
+
+
+def _is_of(value: Any, kinds: frozenset[Any]) -> bool:
+    """Whether a value has one of these types; a whole number is a number."""
+    return type(value) in kinds or (type(value) is int and float in kinds)
 
 
 def _scalar(text: str) -> Any:
