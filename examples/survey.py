@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 from common import Report, mean_and_error, needed, standard_error
+from scipy.special import logsumexp
 
 import discan
 from discan import plot
-from discan.fitting.infer import ENUMERATED
 from discan.typing import Array
 
 PRIOR = {"alpha": 0.1, "gamma": 0.5}
 SHOWN = 4  # profiles in the figure
+N_DRAWS, AT_ONCE = 200_000, 20_000  # memberships drawn from the prior
 
 
 def main() -> None:
@@ -37,9 +38,9 @@ def main() -> None:
     patterns, pattern = np.unique(test, axis=0, return_inverse=True)
     for n_components in sizes:
         chains = [fit(train, n_components, seed, report.quick) for seed in range(n_chains)]
-        logs = [chain.log_likelihood(table(patterns))[pattern.ravel()] for chain in chains]
-        likeliest = int(np.argmax([chain.trace_["objective"][-50:].mean() for chain in chains]))
-        models[n_components], scores[n_components] = chains[likeliest], logs[likeliest]
+        logs = [log_likelihood(chain, patterns)[pattern.ravel()] for chain in chains]
+        best_chain = int(np.argmax([chain.score(table(train)) for chain in chains]))
+        models[n_components], scores[n_components] = chains[best_chain], logs[best_chain]
         means[n_components] = [part.mean() for part in logs]
     rows = []
     for n_components, logs in scores.items():
@@ -51,14 +52,14 @@ def main() -> None:
         rows,
     )
     best = max(scores, key=lambda k: scores[k].mean())
-    exact = int(math.log(ENUMERATED) / math.log1p(train.shape[1]))
     behind = {k: logs - scores[best] for k, logs in scores.items()}
     level = [k for k, less in behind.items() if less.mean() >= -2 * standard_error(less)]
     report.say(
-        "Log-likelihood of people who were not fitted. Their memberships are summed out (exactly "
-        f"up to K = {exact}, by Chib's estimator beyond). Profiles and alpha are means over the "
-        f"draws of one of {n_chains} chains, that with the largest log-probability of the fitted "
-        "answers. Standard errors are over people. K = 1: the items are independent. The "
+        "Log-likelihood of people who were not fitted: the mean over "
+        f"{N_DRAWS:,} memberships drawn from the prior. Profiles and alpha are means over the "
+        f"draws of one of {n_chains} chains, the one that best predicts one half of each fitted "
+        "person's answers from the other half. Standard errors are over people. K = 1: the items "
+        "are independent. The "
         f"best K is {best}; within two standard errors of it, person by person: "
         f"{', '.join(map(str, level))}."
     )
@@ -101,6 +102,27 @@ def independent(train: Array, test: Array) -> Array:
     """Log-likelihood of each person if the items are independent."""
     yes = (train.sum(axis=0) + 0.5) / (len(train) + 1)
     return np.asarray(np.log(np.where(test == 1, yes, 1 - yes)).sum(axis=1))
+
+
+def log_likelihood(model: discan.MPCA, answers: Array) -> Array:
+    """Log-likelihood of each person, memberships integrated out by draws from their prior, (I,).
+
+    Sixteen answers tell so little that no draw dominates. Chib's estimator is lower by 0.05 to 0.2
+    nats here, and by more the more components there are: with an alpha as small as this, its chain
+    seldom goes from one profile to another.
+    """
+    rng = np.random.default_rng(0)
+    parts = []
+    for _ in range(N_DRAWS // AT_ONCE):
+        # gamma variables of small shape underflow, so they are drawn as logarithms
+        shape = (AT_ONCE, len(model.alpha_))
+        logs = np.log(rng.gamma(model.alpha_ + 1.0, size=shape))
+        logs += np.log(rng.random(shape)) / model.alpha_
+        shares = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        yes = np.clip(shares @ model.components_[:, 0::2], 1e-12, 1 - 1e-12)
+        each = answers @ np.log(yes).T + (1 - answers) @ np.log1p(-yes).T
+        parts.append(logsumexp(each, axis=1) - math.log(N_DRAWS))
+    return np.asarray(logsumexp(parts, axis=0))
 
 
 def show_profiles(report: Report, model: discan.MPCA) -> None:

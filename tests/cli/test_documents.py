@@ -228,3 +228,15 @@ def rounded(text):
     """Round the numbers of a transcript, and leave out the time."""
     text = re.sub(r"read in .*", "", text)
     return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.3f}", text)
+
+
+def test_transform_interval(run, place, tmp_path):
+    out, _ = run("transform", place / "model", place / "texts.jsonl", "--interval", 0.8, "-q")
+    head, first, *_ = [line.split(",") for line in out.splitlines()]
+    assert [name.strip('"') for name in head[-4:]] == [
+        "topic 1 low", "topic 2 low", "topic 1 high", "topic 2 high"
+    ]  # fmt: skip
+    share, low, high = (float(first[n]) for n in (-6, -4, -2))
+    assert low < share < high
+    run("transform", place / "model", place / "texts.jsonl", "--interval", 0, code=2)
+    run("transform", place / "model", place / "texts.jsonl", "--interval", 0.9, "--counts", code=2)

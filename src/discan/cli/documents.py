@@ -36,6 +36,10 @@ def transform(
     sd: Annotated[
         bool, printing("Add a column of standard deviations for each component.", "--sd")
     ] = False,
+    interval: Annotated[
+        float | None,
+        printing("Add columns of lower and upper limits at this level, e.g. 0.9.", min=0, max=1),
+    ] = None,
     unknown: Annotated[
         bool,
         printing("Add columns: tokens that the model knows, and that it never saw.", "--unknown"),
@@ -51,13 +55,16 @@ def transform(
     Data are read as those of the model were. Columns that describe the documents, such as party or
     date, are copied. A document without any word that the model knows gets the prior mean. The
     standard deviations of --sd say how far a document's own words tell its shares, where the
-    components are taken as known; they are approximate. A file that ends in .h5ad is written as
+    components are taken as known; they are approximate, and so are the limits of --interval. A file
+    that ends in .h5ad is written as
     AnnData, with the scores in obsm.
 
     [b]Example:[/b] discan transform model/ new.jsonl -o scores.csv
     """
-    if counts and sd:
-        raise typer.BadParameter("choose one of --counts and --sd")
+    if counts and (sd or interval is not None):
+        raise typer.BadParameter("--counts goes with neither --sd nor --interval")
+    if interval is not None and not 0 < interval < 1:
+        raise typer.BadParameter("give a number between 0 and 1", param_hint="--interval")
     check_writable(writing.output)
     import numpy as np
 
@@ -65,16 +72,24 @@ def transform(
     kept = {n: c for n, c in corpus.metadata.items() if not plain or n in ("known", "unknown")}
     columns = [fit.nouns.document, *kept, *fit.component_names]
     with _threads(reading) as engine:
-        if sd:
+        if sd or interval is not None:
             found, errors = fit.infer_with_sd(corpus, engine)
-            columns += [f"{name} sd" for name in fit.component_names]
         else:
             found = fit.infer(corpus, engine)
     values = found.component_counts if counts else found.scores
     if writing.output is not None and writing.output.suffix.lower() == ".h5ad":
         _write_cells(writing.output, fit, corpus, values, data)
         return
-    values = np.hstack([values, errors]) if sd else values
+    if sd:
+        values = np.hstack([values, errors])
+        columns += [f"{name} sd" for name in fit.component_names]
+    if interval is not None:
+        from discan.evaluation.intervals import score_intervals
+
+        edges = np.array([0.5 - interval / 2, 0.5 + interval / 2])
+        limits, _ = score_intervals(fit, found.scores, errors, found.absent, edges)
+        values = np.hstack([values, *limits])
+        columns += [f"{name} {side}" for side in ("low", "high") for name in fit.component_names]
     described = zip(*(map(_cell, column) for column in kept.values()), strict=True) if kept else ()
     rows = _named_rows(corpus, values)
     if kept:

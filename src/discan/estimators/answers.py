@@ -17,6 +17,7 @@ from discan.evaluation.anomalies import find_anomalies
 from discan.evaluation.arviz import data_tree
 from discan.evaluation.diagnostics import Diagnostic, diagnostics
 from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
+from discan.evaluation.intervals import Intervals, intervals, score_intervals
 from discan.evaluation.quality import quality
 from discan.fitting.naming import words_by_lift
 from discan.fitting.notebook import fit_html
@@ -24,7 +25,7 @@ from discan.fitting.recommending import Recommended
 from discan.fitting.result import Fit
 from discan.fitting.summary import word_labels
 from discan.typing import Array
-from discan.validation import one_of, whole
+from discan.validation import number, one_of, whole
 
 __all__ = ["Answers"]
 
@@ -289,6 +290,49 @@ class Answers:
         known = None if given is None else self._corpus(given)
         with self._threads() as engine:
             return self.fit_.score_with_error(corpus, engine, known)
+
+    def intervals(self, level: float = 0.9, X: Any = None, n_samples: int = 50) -> Intervals:
+        """Credible intervals of scores, proportions, components and hyperparameters.
+
+        Samplers and "variational": quantiles of beta or gamma distributions with the posterior
+        means and standard deviations; hyperparameters: quantiles of their draws. Algorithms that
+        estimate points have None, unless X is given: then scores have intervals by the information
+        in a document's tokens, given the components, and components have intervals by the
+        bootstrap. ``notes`` say what was done.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+        X : (I, J) counts, optional
+            The training documents.
+        n_samples : int, default=50
+            Samples of the bootstrap.
+
+        Returns
+        -------
+        Intervals
+            ``scores``, ``proportions`` (2, I, K), ``components`` (2, K, J), lower and upper limits;
+            ``hyperparameters``, a dict of (2, n) arrays; ``notes``.
+        """
+        check_is_fitted(self)
+        if X is None:
+            return intervals(self.fit_, level)
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return intervals(self.fit_, level, corpus, n_samples, engine)
+
+    def transform_interval(self, X: Any, level: float = 0.9) -> Array:
+        """Limits of the scores of new documents, lower and upper, (2, I, K).
+
+        Quantiles of beta or gamma distributions with the means of ``transform`` and the deviations
+        of ``transform_sd``: the components are taken as known.
+        """
+        level = number("level", level, "a number between 0 and 1", 1e-6, 1 - 1e-6)
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            found, sd = self.fit_.infer_with_sd(corpus, engine)
+        edges = np.array([(1 - level) / 2, (1 + level) / 2])
+        return score_intervals(self.fit_, found.scores, sd, found.absent, edges)[0]
 
     def transform_sd(self, X: Any) -> Array:
         """Standard deviations of what ``transform`` returns, (I, K).

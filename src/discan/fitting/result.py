@@ -256,9 +256,19 @@ class Fit:
             values = np.asarray(self.hyperparameter(name))
             low, high = float(values.min()), float(values.max())
             span = f"{low:.2g}" if high - low < 1e-9 * high else f"{low:.2g} to {high:.2g}"
-            total = f" (sum {values.sum():.3g})" if name == "alpha" else ""
-            parts.append(f"{name} {span}{total}")
+            total = f" (sum {values.sum():.3g}{self._spread(name)})" if name == "alpha" else ""
+            parts.append(f"{name} {span}{total or self._spread(name)}")
         return ", ".join(parts)
+
+    def _spread(self, name: str) -> str:
+        """Say how sure a hyperparameter is, if it was drawn; of alpha, its sum."""
+        draws = {} if self.record is None else self.record.hyperparameters
+        if name not in draws or len(draws[name]) < 20:
+            return ""
+        values = draws[name].sum(axis=1) if name == "alpha" else draws[name].mean(axis=1)
+        low, high = np.quantile(values, (0.05, 0.95))
+        told = f"90 % interval {low:.3g} to {high:.3g}"
+        return f", {told}" if name == "alpha" else f" ({told}{' of the mean' * (name != 'gamma')})"
 
     @property
     def draw_objectives(self) -> Array:

@@ -27,6 +27,10 @@ from discan.typing import Array
 __all__ = ["GammaPoisson"]
 
 
+# The largest shape that is learnt from expected scores: amounts then vary by a fifth of their mean.
+MOST_SHAPE = 25.0
+
+
 @MODELS.register
 @dataclass(frozen=True)
 class GammaPoisson(Model):
@@ -82,14 +86,20 @@ class GammaPoisson(Model):
         return replace(self, alpha=np.zeros_like(self.alpha), beta=np.zeros_like(self.beta))
 
     def maximise(self, learn: frozenset[str], sums: ExpectedScores) -> Self:
-        """Gamma maximum likelihood of the documents that have the component."""
+        """Gamma maximum likelihood of the documents that have the component.
+
+        The prior of alpha is flat up to ``MOST_SHAPE``, or up to its present value if that is more.
+        Without a limit alpha runs away to thousands: scores that are drawn to their mean vary less,
+        and so ask for a larger alpha in the next cycle.
+        """
         alpha, beta = self.alpha, self.beta
+        limit = np.maximum(MOST_SHAPE, alpha)
         present = np.maximum(sums.present, 1e-300)
         mean, mean_log = sums.scores / present, sums.log_scores / present
         if {"alpha", "beta"} <= learn:
-            alpha = gamma_shape(np.log(mean) - mean_log)
+            alpha = np.minimum(gamma_shape(np.log(mean) - mean_log), limit)
         elif "alpha" in learn:
-            alpha = bounded(inverse_digamma(np.log(beta) + mean_log))
+            alpha = np.minimum(bounded(inverse_digamma(np.log(beta) + mean_log)), limit)
         if "beta" in learn:
             beta = bounded(alpha / mean)
         return replace(self, alpha=alpha, beta=beta)
