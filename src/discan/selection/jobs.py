@@ -63,8 +63,8 @@ class Outcome:
     ----------
     nats : (2, I) array
         Log-likelihood and number of the held-out tokens of each document of the test part.
-    components : (K, J) sparse array
-        Of many words, the likeliest.
+    components : sparse array
+        See ``kept_components``.
     bound : float
         Variational bound on the log evidence of the training part, nats; NaN if the algorithm has
         none.
