@@ -110,7 +110,7 @@ def select_components(
     settings = [Setting(f"K{k}", {**params, "n_components": k}) for k in sizes]
     plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "K", evidence)
     n_fits = len(sizes) * len(plan.seeds) * plan.n_folds
-    log.info("held out (%s, because %s): %s", how.name, reason, how.summary)
+    log.info("held out (%s, %s): %s", how.name, reason, how.summary)
     log.info(
         "%s fits by %s: %d K x %s x %s", f"{n_fits:,}", chosen.name, len(sizes),
         _counted(len(plan.seeds), "start"), _counted(plan.n_folds, "fold"),

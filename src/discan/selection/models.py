@@ -106,7 +106,7 @@ def compare_models(
         params = {"model": model, "algorithm": chosen, "max_iter": cycles, **fit_params(options)}
         settings.append(Setting(name, {**params, "n_components": n_components}))
     plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "model", evidence)
-    log.info("held out (%s, because %s): %s", how.name, reason, how.summary)
+    log.info("held out (%s, %s): %s", how.name, reason, how.summary)
     log.info(
         "%s fits: %d models x %d starts x %d folds",
         f"{len(names) * len(plan.seeds) * plan.n_folds:,}", len(names), len(plan.seeds),
