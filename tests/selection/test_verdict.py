@@ -85,7 +85,7 @@ def test_how_far_starts_disagree():
 
 
 def test_unfinished_fits_are_said():
-    assert "Only 20 % of the fits" in judged([1.5, 1.0], 0.01, converged=0.2).text
+    assert "20 % of them had converged" in judged([1.5, 1.0], 0.01, converged=0.2).text
 
 
 def test_nothing_is_called_optimal():

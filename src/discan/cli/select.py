@@ -59,6 +59,10 @@ class Searching:
             min=1,
         ),
     ] = None
+    evidence: Annotated[
+        str | None,
+        running("Also estimate the evidence: bound, ais, ti or chib (see discan evidence)."),
+    ] = None
     max_iter: Annotated[
         int | None,
         running(
@@ -89,6 +93,7 @@ class Searching:
         """Arguments of the library."""
         return {
             "protocol": self.protocol, "seeds": self.seeds, "folds": self.folds,
+            "evidence": self.evidence,
             "max_iter": self.max_iter, "init": self.init, "tol": self.tol,
             "random_state": self.seed, "n_jobs": self.threads, "folder": self.folder,
         }  # fmt: skip

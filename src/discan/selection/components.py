@@ -32,6 +32,7 @@ def select_components(
     protocol: str = "auto",
     seeds: int = 2,
     folds: int | None = None,
+    evidence: str | None = None,
     groups: Any = None,
     max_iter: int | None = None,
     random_state: Any = 0,
@@ -66,6 +67,9 @@ def select_components(
     folds : int, optional
         Number of parts that are held out in turn; 1 holds out a tenth of the data. By default 5, or
         1 from 500,000 tokens on.
+    evidence : {"bound", "ais", "ti", "chib"}, optional
+        Also estimate log p(W | totals) of each K, with the priors given or the usual ones, by
+        ``log_evidence``; it can take longer than all fits.
     groups : (J,) array, optional
         Group of each column.
     max_iter : int, optional
@@ -104,9 +108,9 @@ def select_components(
         "model": found, "algorithm": chosen, "max_iter": cycles, **fit_params(options),
     }  # fmt: skip
     settings = [Setting(f"K{k}", {**params, "n_components": k}) for k in sizes]
-    plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "K")
+    plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "K", evidence)
     n_fits = len(sizes) * len(plan.seeds) * plan.n_folds
-    log.info("held out (%s, because %s): %s", how.name, reason, how.summary)
+    log.info("held out (%s, %s): %s", how.name, reason, how.summary)
     log.info(
         "%s fits by %s: %d K x %s x %s", f"{n_fits:,}", chosen.name, len(sizes),
         _counted(len(plan.seeds), "start"), _counted(plan.n_folds, "fold"),
@@ -115,7 +119,7 @@ def select_components(
     converged = float(np.mean([row["converged"] for row in searched.rows]))
     verdict = verdict_on(searched.measured, searched.stable, corpus.nouns, converged)
     return Selection(
-        verdict=verdict.text,
+        verdict=f"{verdict.text} {searched.by_evidence}".strip(),
         table=searched.table,
         rows=searched.rows,
         baseline=searched.measured.baseline,

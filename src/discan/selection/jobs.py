@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from discan.algorithms import Variational
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators import DCA
@@ -34,7 +35,7 @@ class Setting:
     """
 
     name: str
-    params: Mapping[str, Any] = field(hash=False)
+    params: Mapping[str, Any] = field(hash=False, compare=False)
 
     @property
     def n_components(self) -> int:
@@ -63,8 +64,8 @@ class Outcome:
     ----------
     nats : (2, I) array
         Log-likelihood and number of the held-out tokens of each document of the test part.
-    components : (K, J) sparse array
-        Of many words, the likeliest.
+    components : sparse array
+        See ``kept_components``.
     bound : float
         Variational bound on the log evidence of the training part, nats; NaN if the algorithm has
         none.
@@ -103,7 +104,8 @@ def fitted(
     with Threads(n_threads) as engine:
         nats = fit.completion(fold.test, engine, fold.given)
     values = {name: fit.hyperparameter(name) for name in ("alpha", "beta", "rho", "gamma")}
-    is_bound = fit.algorithm.name == "variational"
+    how = fit.algorithm
+    is_bound = isinstance(how, Variational) and how.loadings == "dirichlet"
     return Outcome(
         nats=nats,
         components=kept_components(fit.components, fit.layout.n_groups),

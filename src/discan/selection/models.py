@@ -48,6 +48,7 @@ def compare_models(
     protocol: str = "auto",
     seeds: int = 2,
     folds: int | None = None,
+    evidence: str | None = None,
     groups: Any = None,
     max_iter: int | None = None,
     random_state: Any = 0,
@@ -72,6 +73,9 @@ def compare_models(
     protocol : {"auto", "completion", "entries", "thinning"}, default="auto"
         What is held out, as for ``select_components``; "auto" is "entries" for grouped columns with
         few tokens per group and row, else "completion".
+    evidence : {"bound", "ais", "ti", "chib"}, optional
+        Also estimate log p(W | totals) of each model, with the priors given or the usual ones, by
+        ``log_evidence``; it can take longer than all fits.
     seeds, folds, groups, max_iter, random_state, n_jobs, folder, progress
         As for ``select_components``.
     **options
@@ -101,8 +105,8 @@ def compare_models(
         chosen, cycles = short_chain(candidate.algorithm, model, corpus, n_components, max_iter)
         params = {"model": model, "algorithm": chosen, "max_iter": cycles, **fit_params(options)}
         settings.append(Setting(name, {**params, "n_components": n_components}))
-    plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "model")
-    log.info("held out (%s, because %s): %s", how.name, reason, how.summary)
+    plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "model", evidence)
+    log.info("held out (%s, %s): %s", how.name, reason, how.summary)
     log.info(
         "%s fits: %d models x %d starts x %d folds",
         f"{len(names) * len(plan.seeds) * plan.n_folds:,}", len(names), len(plan.seeds),
@@ -115,8 +119,10 @@ def compare_models(
         if gap <= CLOSE * error
     ]  # fmt: skip
     learnt = {row["model"]: row["learnt"] for row in searched.rows}
+    says = sentences(names, measured, close, corpus.nouns, learnt)
+    says += [searched.by_evidence] if searched.by_evidence else []
     return ModelComparison(
-        verdict=" ".join(sentences(names, measured, close, corpus.nouns, learnt)),
+        verdict=" ".join(says).strip(),
         table=searched.table,
         rows=searched.rows,
         baseline=measured.baseline,

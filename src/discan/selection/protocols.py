@@ -110,7 +110,7 @@ def choose_protocol(choice: str, corpus: Corpus, model: Any = None) -> tuple[Pro
         return PROTOCOLS[choice], "as asked"
     n_pairs = corpus.group_lengths.nnz if corpus.n_groups > 1 else 0
     if n_pairs and corpus.n_tokens <= FEW_TOKENS * n_pairs:
-        return PROTOCOLS["entries"], f"the columns are in {corpus.n_groups:,} groups"
+        return PROTOCOLS["entries"], f"because the columns are in {corpus.n_groups:,} groups"
     if model is not None and not model.normalised and corpus.integral:
-        return PROTOCOLS["thinning"], f"{model.short} is a model of amounts"
-    return PROTOCOLS["completion"], f"the rows are {corpus.nouns.documents} of many tokens"
+        return PROTOCOLS["thinning"], f"because {model.short} is a model of amounts"
+    return PROTOCOLS["completion"], f"because the rows are {corpus.nouns.documents} of many tokens"

@@ -20,16 +20,22 @@ MANY_WORDS = 2000
 
 
 def kept_components(components: Array, n_groups: int) -> sparse.csr_array:
-    """Return components (K, J) as a sparse table; of many words, the likeliest, which sum to 1."""
+    """Return components (K, J) as a sparse table, so that many fits can be kept.
+
+    Of many words, each component keeps the likeliest; its others are summed in one more column, so
+    that rows sum to 1. Similarities are then a little off.
+    """
     n_components, n_words = components.shape
     if n_groups > 1 or n_words <= MANY_WORDS:
         return sparse.csr_array(components)
     words = np.argpartition(components, -KEPT_WORDS, axis=1)[:, -KEPT_WORDS:]
     words.sort(axis=1)
     values = np.take_along_axis(components, words, axis=1)
-    values = values / np.maximum(values.sum(axis=1, keepdims=True), 1e-300)
-    indptr = np.arange(n_components + 1) * KEPT_WORDS
-    return sparse.csr_array((values.ravel(), words.ravel(), indptr), shape=components.shape)
+    others = np.maximum(1.0 - values.sum(axis=1, keepdims=True), 0.0)
+    words = np.hstack([words, np.full((n_components, 1), n_words)])
+    indptr = np.arange(n_components + 1) * (KEPT_WORDS + 1)
+    parts = (np.hstack([values, others]).ravel(), words.ravel(), indptr)
+    return sparse.csr_array(parts, shape=(n_components, n_words + 1))
 
 
 def similarity(a: sparse.csr_array, b: sparse.csr_array, layout: Layout) -> float:

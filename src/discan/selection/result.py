@@ -65,7 +65,8 @@ class Search:
         -------
         frame
             Columns: K (or model), seed, fold, bits_per_token, bound (variational bound on the log
-            evidence, nats; NaN for other algorithms), evidence (NaN if it was not computed),
+            evidence, nats; NaN for other algorithms), evidence (log p(W | totals) of the
+            setting, nats; NaN if it was not computed),
             stability, coherence, seconds, cycles, converged.
         """
         columns = {

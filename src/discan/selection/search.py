@@ -17,8 +17,10 @@ from discan.engines.threads import n_threads
 from discan.errors import InputError
 from discan.estimators import DCA
 from discan.estimators.input import read_corpus, read_seed
+from discan.evaluation.evidence import EVIDENCE_METHODS
 from discan.fitting.infer import unigram_completion, unigram_prediction
 from discan.models import MODELS, LoadingsPrior
+from discan.selection.evidences import evidences
 from discan.selection.folder import opened
 from discan.selection.grid import run_jobs
 from discan.selection.jobs import Job, Setting
@@ -26,7 +28,7 @@ from discan.selection.measures import Measured, measure, stabilities
 from discan.selection.protocols import Fold, Protocol
 from discan.selection.result import mean
 from discan.typing import Array
-from discan.validation import whole
+from discan.validation import one_of, whole
 
 __all__ = ["Plan", "Searched", "corpus_of", "short_chain"]
 
@@ -38,12 +40,17 @@ FEWEST, MOST, DRAWN = 200, 500, 20_000_000  # sweeps of a chain, and the tokens 
 
 @dataclass(frozen=True)
 class Searched:
-    """All measurements: by setting, by fit, and the mean similarity over starts by setting (S,)."""
+    """All measurements: by setting, and by fit.
+
+    ``stable`` is the mean similarity over starts by setting, (S,); ``by_evidence`` says what the
+    evidence says, if it was asked for.
+    """
 
     measured: Measured
     rows: list[dict[str, Any]]
     table: list[dict[str, Any]]
     stable: Array
+    by_evidence: str
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class Plan:
     n_folds : int
     key : str
         Title of what the settings differ in.
+    evidence : str or None
+        Method to estimate the evidence by.
     """
 
     corpus: Corpus
@@ -67,18 +76,22 @@ class Plan:
     seeds: Sequence[int]
     n_folds: int
     key: str
+    evidence: str | None = None
 
     @classmethod
     def of(
         cls, corpus: Corpus, settings: Sequence[Setting], protocol: Protocol, n_seeds: Any,
-        n_folds: Any, random_state: Any, key: str,
+        n_folds: Any, random_state: Any, key: str, evidence: str | None,
     ) -> Plan:  # fmt: skip
         """Check the arguments; None for the number of folds leaves it to the size of the data."""
         first = read_seed(random_state)
         seeds = [first + n for n in range(whole("seeds", n_seeds, 1))]
         if n_folds is None:
             n_folds = 5 if corpus.n_tokens < MANY_TOKENS else 1
-        return cls(corpus, settings, protocol, seeds, whole("folds", n_folds, 1), key)
+        if evidence is not None:
+            one_of("evidence", evidence, EVIDENCE_METHODS)
+        n_folds = whole("folds", n_folds, 1)
+        return cls(corpus, settings, protocol, seeds, n_folds, key, evidence)
 
     def run(self, n_jobs: Any, folder: Any, progress: bool | None) -> Searched:
         """Do all fits, and measure."""
@@ -96,6 +109,8 @@ class Plan:
         baselines = [_baseline(fold) for fold in folds]
         measured = measure(self.settings, self.seeds, outcomes, folds, baselines)
         similar = stabilities(self.settings, self.seeds, outcomes, folds)
+        evident = evidences(self.settings, self.corpus, self.evidence, self.seeds[0], workers)
+        known = dict(zip(self.settings, evident.values.tolist(), strict=True))
         rows = [
             {
                 self.key: self._value(job.setting),
@@ -105,7 +120,7 @@ class Plan:
                     -outcomes[job].nats[0].sum() / outcomes[job].nats[1].sum() / np.log(2.0)
                 ),
                 "bound": outcomes[job].bound,
-                "evidence": float("nan"),
+                "evidence": known[job.setting],
                 "stability": similar[job],
                 "coherence": outcomes[job].coherence,
                 "seconds": outcomes[job].seconds,
@@ -117,7 +132,7 @@ class Plan:
         ]
         table = [self._summary(n, measured, rows) for n in range(len(self.settings))]
         stable = np.array([row["stability"] for row in table])
-        return Searched(measured, rows, table, stable)
+        return Searched(measured, rows, table, stable, evident.sentence(self.settings))
 
     def _summary(
         self, n: int, measured: Measured, rows: Sequence[dict[str, Any]]

@@ -59,8 +59,8 @@ def verdict_on(measured: Measured, stable: Array, nouns: Nouns, shares: float) -
     says.append(_starts(measured, at, low, high, float(stable[at]), what))
     if shares < 0.5:
         says.append(
-            f"Only {100 * shares:.0f} % of the fits had converged: more cycles may change the "
-            "picture."
+            f"The fits are short, and {100 * shares:.0f} % of them had converged: give them more "
+            "cycles if K are close, and fit the K that you choose for longer."
         )
     return Verdict(best, smallest, flat, " ".join(text for text in says if text))
 
