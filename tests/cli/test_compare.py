@@ -2,6 +2,9 @@
 """compare, quality and export."""
 
 import json
+import re
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -135,3 +138,29 @@ def test_plot_chains(run, several, fails, tmp_path, models):
 def test_draws_are_kept_of_samplers_only(run, survey, tmp_path):
     run("fit", survey / "answers.csv", "-o", tmp_path / "m", "--algorithm", "map", "--keep-draws",
         code=2)  # fmt: skip
+
+
+def test_show_interval(run, several, fails, models):
+    out, _ = run("show", several[0], "--interval", 0.9)
+    assert re.search(r"% \[[\d.]+% to [\d.]+%\]", out)
+    run("show", several[0], "--interval", 0.9, "--json", code=2)
+    assert "no standard deviations" in fails("show", models / "k2.discan", "--interval", 0.9)
+
+
+def test_ctrl_c_stops_all_chains(start, counts, tmp_path):
+    """All chains end after their cycle, and the best so far is written."""
+    model = tmp_path / "m.discan"
+    process = start(
+        "fit", counts, "-o", model, "-k", 5, "--chains", 3, "--threads", 2, "--algorithm",
+        "collapsed", "--burn-in", 100000, "--checkpoint", tmp_path / "run", "--every", 5,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run" / "chain-2" / "state.discan").exists():
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "model written" in err
+    assert discan.load(model).chains_.n_chains == 3

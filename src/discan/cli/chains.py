@@ -68,5 +68,5 @@ def chains(model: ModelFile, *, style: Listing) -> None:
 
 
 def _shown(row: Any) -> list[str]:
-    numbers = [f"{value:.4g}" for value in row[1:5]]
+    numbers = [f"{v:,.0f}" if abs(v) >= 1000 else f"{v:.4g}" for v in row[1:5]]
     return [row.quantity, *numbers, f"{row.rhat:.2f}", f"{row.ess_bulk:.0f}", f"{row.ess_tail:.0f}"]

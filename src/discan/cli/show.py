@@ -30,6 +30,10 @@ def show(
     words: Annotated[int, printed("Words per component.", min=0)] = 8,
     documents: Annotated[int, printed("Typical documents per component.", min=0)] = 3,
     sd: Annotated[bool, printed("Add standard deviations: how sure each number is.")] = False,
+    interval: Annotated[
+        float | None,
+        printed("Add intervals at this level, e.g. 0.9, instead.", min=0.001, max=0.999),
+    ] = None,
     style: Listing,
 ) -> None:
     """Show the components: their sizes, words and most typical documents, largest first.
@@ -40,7 +44,10 @@ def show(
 
     [b]Example:[/b] discan show model/ --words 12
     """
+    if interval is not None and (style.json or style.csv):
+        raise typer.BadParameter("--json and --csv have --sd; discan.load(...).intervals() has all")
     fit = load_model(model).fit
+    sd = sd or interval is not None
     if sd:
         fit.known_sd("components")  # an algorithm without says so
     found = fit.summary(words, documents, sd)
@@ -50,7 +57,7 @@ def show(
         columns = ("component", "size", "list", "field", "rank", "name", "value", "sd")
         emit(style.style, columns, (row for component in found for row in _rows(component)))
     else:
-        sys.stdout.write("\n".join(_paragraph(component, fit, sd) for component in found))
+        sys.stdout.write("\n".join(_paragraph(component, fit, sd, interval) for component in found))
 
 
 def info(
@@ -88,7 +95,7 @@ def info(
         log.info(verdict)
 
 
-def _paragraph(component: Any, fit: Any, sd: bool) -> str:
+def _paragraph(component: Any, fit: Any, sd: bool, level: float | None = None) -> str:
     """Describe one component for people."""
     questions = not component.words  # votes, answers, alleles: all are listed together
     several = len({word.field for word in component.words}) > 1
@@ -96,37 +103,48 @@ def _paragraph(component: Any, fit: Any, sd: bool) -> str:
     for kind, words in (("by probability", component.words), ("by lift", component.distinctive)):
         for word in words:
             if not word.field and (questions or several):
-                name, text = APART, _answer(word, sd)
+                name, text = APART, _answer(word, sd, level)
             else:
                 name = f"{word.field}, {kind}" if several else kind
-                text = _word(word, several or sd, sd)
+                text = _word(word, several or sd, sd, level)
             entries.setdefault(name, []).append(text)
     if questions and not component.distinctive:
         entries[APART] = [f"nothing: no {fit.nouns.word} is likelier than elsewhere"]
     entries[f"typical {fit.nouns.documents}"] = [
-        f"{d.name} ({_with_sd(d.share, d.sd)})" if sd and d.sd is not None else d.name
+        f"{d.name} ({_with_sd(d.share, d.sd, level)})" if sd and d.sd is not None else d.name
         for d in component.documents
     ]
     title = f"{component.name}: {100 * component.size:.1f} % of all counts"
     return listing(title, entries, terminal_width(), by_line=(APART,))
 
 
-def _word(word: Any, shares: bool, sd: bool) -> str:
+def _word(word: Any, shares: bool, sd: bool, level: float | None) -> str:
     """Return a word, perhaps with its share in the component and in all the data."""
     if not shares:
         return str(word.name)
-    here = _with_sd(word.probability, word.sd if sd else None)
+    here = _with_sd(word.probability, word.sd if sd else None, level)
     return f"{word.name} ({here}, all {_percent(word.overall)})"
 
 
-def _answer(word: Any, sd: bool) -> str:
+def _answer(word: Any, sd: bool, level: float | None) -> str:
     """Return an answer with its share in the component and in the others."""
-    here = _with_sd(word.probability, word.sd if sd else None)
+    here = _with_sd(word.probability, word.sd if sd else None, level)
     return f"{word.name} ({here}, others {_percent(word.others)})"
 
 
-def _with_sd(share: float, sd: float | None) -> str:
-    return _percent(share) if sd is None else f"{_percent(share)} \u00b1{_percent(sd)}"
+def _with_sd(share: float, sd: float | None, level: float | None) -> str:
+    """Return a share with its standard deviation, or with limits at a level."""
+    if sd is None:
+        return _percent(share)
+    if level is None:
+        return f"{_percent(share)} \u00b1{_percent(sd)}"
+    import numpy as np
+
+    from discan.evaluation.intervals import share_quantile
+
+    edges = np.array([0.5 - level / 2, 0.5 + level / 2])
+    low, high = share_quantile(np.array([share]), np.array([sd]), edges)[:, 0]
+    return f"{_percent(share)} [{_percent(low)} to {_percent(high)}]"
 
 
 def _percent(share: float) -> str:
