@@ -27,6 +27,7 @@ __all__ = ["EXACT", "exact", "log_probability", "one_by_one"]
 
 EXACT = 5
 """Tokens of a query whose probability is summed exactly."""
+AT_ONCE = 2**9  # documents whose shares stay in the cache
 
 
 def log_probability(
@@ -53,7 +54,8 @@ def log_probability(
         if len(loadings) <= EXACT:
             found = np.log(exact(shares, inverse_weight, scaled, own, rows))
         else:
-            found = one_by_one(shares.rows(rows), inverse_weight[rows], scaled, own)
+            mean = shares.rows(rows, scaled.dtype)
+            found = one_by_one(mean, inverse_weight[rows], scaled, own)
         return np.asarray(found + np.log(scale.astype(np.float64)).sum())
 
 
@@ -71,9 +73,12 @@ def exact(shares: Shares, inverse_weight: Array, loadings: Array, own: Array, ro
     rising = np.cumprod(1.0 + inverse * np.arange(n_tokens)[:, None], axis=0)
     moments = [np.ones(len(inverse))]
     result = np.zeros(len(inverse))
+    mixes = bool(own.any())
     for chosen in range(n_sets):
         if chosen:
             moments.append(_moment(chosen, means, powers, moments))
+        if not mixes and chosen < n_sets - 1:
+            continue  # only the set of all tokens counts
         size = chosen.bit_count()
         term = moments[chosen] / rising[size - 1] if size else moments[chosen]
         for t in range(n_tokens):
@@ -103,21 +108,25 @@ def _moment(chosen: int, means: Array, powers: Array, moments: list[Array]) -> A
 
 def one_by_one(mean: Array, inverse_weight: Array, loadings: Array, own: Array) -> Array:
     """Log probability token by token, (n,); ``mean`` are the shares (n, K)."""
-    mean = mean.astype(loadings.dtype)
-    inverse = inverse_weight.astype(np.float64)
     result = np.zeros(len(mean))
-    for t, loading in enumerate(loadings.T):
-        parts = mean * loading
-        by_components = parts.sum(axis=1, dtype=np.float64)
-        chance = own[:, t] + by_components
-        result += np.log(chance)
-        drawn = np.where(chance > 0, by_components / np.where(chance > 0, chance, 1.0), 0.0)
-        # the token came from a component with probability `drawn`, and adds one to the weight
-        step = drawn * inverse / (1.0 + inverse)
-        change = np.where(by_components > 0, step / np.where(by_components > 0, by_components, 1.0),
-                          0.0)  # fmt: skip
-        still = np.where(by_components > 0, 1.0 - step, 1.0)
-        mean *= still[:, None].astype(mean.dtype)
-        mean += parts * change[:, None].astype(mean.dtype)
-        inverse = inverse / (1.0 + inverse * drawn)
+    for start in range(0, len(mean), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        _one_by_one(mean[some].copy(), inverse_weight[some].astype(float), loadings, own[some],
+                    result[some])  # fmt: skip
     return result
+
+
+def _one_by_one(mean: Array, inverse: Array, loadings: Array, own: Array, out: Array) -> None:
+    for t, loading in enumerate(np.ascontiguousarray(loadings.T)):
+        by_components = (mean @ loading).astype(np.float64)
+        chance = own[:, t] + by_components
+        out += np.log(chance)
+        # the token came from a component with probability by_components / chance; then it adds
+        # one to the weight of the posterior
+        drawn = by_components / np.where(chance > 0, chance, 1.0)
+        step = drawn * inverse / (1.0 + inverse)
+        change = step / np.where(by_components > 0, by_components, 1.0)
+        factor = np.multiply.outer(change.astype(mean.dtype), loading)
+        factor += (1.0 - step).astype(mean.dtype)[:, None]
+        mean *= factor
+        inverse = inverse / (1.0 + inverse * drawn)

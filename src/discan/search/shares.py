@@ -15,7 +15,8 @@ from discan.typing import Array
 
 __all__ = ["AllShares", "Shares", "TopShares", "top_shares"]
 
-ROWS = 2**13  # documents that are worked on at once
+ROWS = 2**12  # documents that are worked on at once
+FEW_COLUMNS = 2
 
 
 class Shares(Protocol):
@@ -30,8 +31,8 @@ class Shares(Protocol):
         """Multiply the shares of some documents by a table (K, m), in its precision: (n, m)."""
         ...
 
-    def rows(self, chosen: Any) -> Array:
-        """Shares of some documents, (n, K) float64."""
+    def rows(self, chosen: Any, dtype: Any = np.float64) -> Array:
+        """Shares of some documents, (n, K)."""
         ...
 
 
@@ -50,9 +51,9 @@ class AllShares:
         """Multiply the shares of some documents by a table (K, m): (n, m)."""
         return np.asarray(self.values[rows].astype(table.dtype, copy=False) @ table)
 
-    def rows(self, chosen: Any) -> Array:
-        """Shares of some documents, (n, K) float64."""
-        return np.asarray(self.values[chosen], dtype=np.float64)
+    def rows(self, chosen: Any, dtype: Any = np.float64) -> Array:
+        """Shares of some documents, (n, K)."""
+        return np.asarray(self.values[chosen], dtype=dtype)
 
 
 @dataclass(frozen=True)
@@ -83,23 +84,24 @@ class TopShares:
     def times(self, rows: slice, table: Array) -> Array:
         """Multiply the shares of some documents by a table (K, m): (n, m)."""
         kept = self._sparse(rows, table.dtype)
+        if table.shape[1] > FEW_COLUMNS:
+            kept = kept.toarray()  # dense products are quicker, though most factors are zero
         rest = self.rest[rows].astype(table.dtype)
         behind = self.background.astype(table.dtype) @ table
         return np.asarray(kept @ table + np.multiply.outer(rest, behind))
 
-    def rows(self, chosen: Any) -> Array:
-        """Shares of some documents, (n, K) float64."""
-        kept = np.multiply.outer(self.rest[chosen].astype(np.float64), self.background)
-        # a component stands only once in a row
-        numbers = np.arange(len(kept))[:, None]
-        kept[numbers, self.components[chosen]] += self.values[chosen]
-        return np.asarray(kept)
+    def rows(self, chosen: Any, dtype: Any = np.float64) -> Array:
+        """Shares of some documents, (n, K)."""
+        rest, background = self.rest[chosen].astype(dtype), self.background.astype(dtype)
+        table = self._sparse(chosen, dtype).toarray()
+        table += np.multiply.outer(rest, background)
+        return np.asarray(table)
 
     @cached_property
     def _numbers(self) -> Array:
         return self.components.astype(np.int32, copy=False)
 
-    def _sparse(self, rows: slice, dtype: Any) -> Any:
+    def _sparse(self, rows: Any, dtype: Any) -> Any:
         numbers, values = self._numbers[rows], self.values[rows]
         ends = np.arange(0, numbers.size + 1, numbers.shape[1], dtype=np.int32)
         parts = (values.astype(dtype, copy=False).ravel(), numbers.ravel(), ends)
