@@ -27,7 +27,10 @@ BELOW = {
     "algorithms": {"data", "engines", "kernels", "models"},
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
     "evaluation": {"data", "engines", "kernels", "models", "algorithms", "fitting"},
-    "estimators": {"data", "engines", "models", "algorithms", "fitting", "evaluation"},
+    "search": {"data", "engines", "models", "algorithms", "fitting", "readers"},
+    "estimators": {
+        "data", "engines", "models", "algorithms", "fitting", "evaluation", "search",
+    },
     "selection": {
         "data", "engines", "models", "algorithms", "fitting", "evaluation", "estimators",
     },
@@ -37,7 +40,7 @@ BELOW = {
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
         "algorithms", "data", "demos", "engines", "estimators", "evaluation", "explorer", "fitting",
-        "models", "plot", "readers", "reporting", "selection",
+        "models", "plot", "readers", "reporting", "search", "selection",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

@@ -27,6 +27,7 @@ from discan.cli.options import with_groups
 from discan.cli.plot import plot
 from discan.cli.printing import set_up_remarks
 from discan.cli.report import report
+from discan.cli.search import index, search, similar
 from discan.cli.select import compare_models, select
 from discan.cli.show import info, show
 
@@ -52,6 +53,9 @@ COMMANDS = (
     score,
     anomalies,
     evidence,
+    search,
+    similar,
+    index,
     info,
     export,
     convert,

@@ -30,6 +30,7 @@ from discan.errors import InputError
 from discan.estimators.answers import Answers
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
+from discan.estimators.searching import Searching
 from discan.evaluation.chains import chain_seeds, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
@@ -70,7 +71,7 @@ class FromFit:
             raise AttributeError(str(error)) from None
 
 
-class DCA(Answers, TransformerMixin, BaseEstimator):
+class DCA(Answers, Searching, TransformerMixin, BaseEstimator):
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters
