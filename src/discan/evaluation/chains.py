@@ -13,7 +13,7 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.engines import Engine, Threads
-from discan.evaluation.comparison import ALIKE, SAME, Comparison, compare
+from discan.evaluation.comparison import ALIKE, SAME, Comparison, compare, listed
 from discan.evaluation.diagnostics import MIXED, rhat, summaries
 from discan.evaluation.matching import agreement, match
 from discan.fitting.chains import Chains
@@ -220,7 +220,7 @@ def _others_agree(fits: Sequence[Fit], same: list[bool]) -> bool:
 def _differs(comparison: Comparison) -> str:
     """Say in a few words what a chain does otherwise."""
     names, others = comparison.first.component_names, comparison.second.component_names
-    parts = [f"merges {_listed([names[p] for p in whole])}" for _, whole in comparison.merges]
+    parts = [f"merges {listed([names[p] for p in whole])}" for _, whole in comparison.merges]
     parts += [f"splits {names[k]}" for k, _ in comparison.splits]
     told = {p for _, whole in comparison.merges for p in whole}
     told |= {k for k, _ in comparison.splits}
@@ -233,7 +233,7 @@ def _differs(comparison: Comparison) -> str:
         and k not in told
     ]
     if lost:
-        parts.append(f"has nothing like {_listed([names[k] for k in lost])}")
+        parts.append(f"has nothing like {listed([names[k] for k in lost])}")
     if not parts:
         away = [
             k
@@ -241,7 +241,7 @@ def _differs(comparison: Comparison) -> str:
             if comparison.matching.distances[k, partner[k]] > SAME
             and comparison.first.sizes[k] >= LEAST_SIZE
         ]
-        parts.append(f"has other forms of {_listed([names[k] for k in away])}" if away
+        parts.append(f"has other forms of {listed([names[k] for k in away])}" if away
                      else "has other components")  # fmt: skip
     return " and ".join(parts)
 
@@ -278,8 +278,3 @@ def _mixing(fit: Fit) -> list[str]:
         f"the chains have not mixed: R-hat is above {MIXED:g} for {n} of {len(values)} quantities, "
         f"up to {values[worst]:.2f} for {worst}"
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

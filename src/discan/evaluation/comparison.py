@@ -17,7 +17,7 @@ from discan.evaluation.matching import Matching, match_components
 from discan.fitting.result import Fit
 from discan.typing import Array
 
-__all__ = ["ALIKE", "SAME", "Comparison", "Relation", "compare", "mixing"]
+__all__ = ["ALIKE", "SAME", "Comparison", "Relation", "compare", "listed", "mixing"]
 
 # Matched components are the same up to this distance, and alike up to that.
 SAME, ALIKE = 0.25, 0.5
@@ -113,14 +113,14 @@ class Comparison:
         told_first, told_second = set(), set()
         for k, parts in self.splits:
             text.append(
-                f"{first[k]} of the first splits into {_listed([second[p] for p in parts])} of the "
+                f"{first[k]} of the first splits into {listed([second[p] for p in parts])} of the "
                 "second"
             )
             told_first.add(k)
             told_second.update(parts)
         for k, parts in self.merges:
             text.append(
-                f"{_listed([first[p] for p in parts])} of the first merge into {second[k]} of the "
+                f"{listed([first[p] for p in parts])} of the first merge into {second[k]} of the "
                 "second"
             )
             told_second.add(k)
@@ -284,7 +284,7 @@ def _mainly(names: Sequence[str], row: Array, verb: str) -> str:
     return f", which {verb} {names[k]}" if row[k] > ORIGIN * row.sum() else ""
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Join names as a sentence does: "a, b and c"."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
