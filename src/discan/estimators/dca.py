@@ -28,6 +28,7 @@ from discan.engines import Engine
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
+from discan.estimators.callbacks import CallbackSupportMixin, cycle_tasks, with_callbacks
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
@@ -71,7 +72,7 @@ class FromFit:
             raise AttributeError(str(error)) from None
 
 
-class DCA(Answers, Searching, TransformerMixin, BaseEstimator):
+class DCA(Answers, Searching, CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters
@@ -270,6 +271,7 @@ class DCA(Answers, Searching, TransformerMixin, BaseEstimator):
 
     # ---- fitting ----
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to a table of counts.
 
@@ -332,7 +334,10 @@ class DCA(Answers, Searching, TransformerMixin, BaseEstimator):
         """Advance a run to its end and take its result, with changes of some properties."""
         run.engine = engine
         with enough_memory("this fit", run.task.needed_bytes(run.schedule, engine.n_workers)):
-            run.advance(*self._limits(), self.callback, self.progress, folder)
+            max_iter, tol = self._limits()
+            n_cycles = max_iter or run.schedule.cycles
+            with cycle_tasks(self, run, corpus, n_cycles) as after:
+                run.advance(max_iter, tol, after, self.progress, folder)
             result = run.result(by_size=not self._keeps_order())
         self.fit_ = replace(result, **changes)
         remark_on_fit(self.fit_)
@@ -345,6 +350,8 @@ class DCA(Answers, Searching, TransformerMixin, BaseEstimator):
         self, corpus: Corpus, seed: int, folder: RunFolder | None, changes: dict[str, Any]
     ) -> Self:
         """Run several chains, or continue them, and take the best one as the result."""
+        if getattr(self, "_skl_callbacks", None):
+            raise InputError("scikit-learn's callbacks follow one chain", use={"n_chains": 1})
         seeds = chain_seeds(seed, self._n_chains())
         folders = [None if folder is None else folder.of_chain(n) for n in range(len(seeds))]
         tasks = [self._task(corpus, each) for each in seeds]
