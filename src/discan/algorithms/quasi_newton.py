@@ -267,7 +267,7 @@ class QuasiNewton(Wrapper):
 
 
 def pays(corpus: Corpus, n_components: int) -> bool:
-    """Whether quasi-Newton steps take much less time than EM with larger strides."""
+    """Whether quasi-Newton steps are expected to need less time than SQUAREM (theory 4.1)."""
     small = 1 < corpus.n_groups and corpus.n_words <= SMALL_GROUP * corpus.n_groups
     return small and _worth(corpus, n_components) >= PAYING_PAIRS
 
