@@ -29,6 +29,7 @@ from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
 from discan.estimators.callbacks import CallbackSupportMixin, cycle_tasks, with_callbacks
+from discan.estimators.exchange import Exchange
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
@@ -72,7 +73,7 @@ class FromFit:
             raise AttributeError(str(error)) from None
 
 
-class DCA(Answers, Searching, CallbackSupportMixin, TransformerMixin, BaseEstimator):
+class DCA(Answers, Searching, Exchange, CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Components of other programs as a fit, so that they can be judged, compared and explored."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discan.data.corpus import Layout
+from discan.data.intake import read_names
+from discan.data.nouns import ALLELES, TEXT, Nouns
+from discan.errors import InputError, StorageError, shown
+from discan.estimators.dca import DCA
+from discan.fitting.posterior import KnownDocuments
+from discan.models.base import proportions
+from discan.typing import Array
+
+__all__ = [
+    "from_admixture", "from_gensim", "from_mallet", "from_sklearn", "from_structure",
+    "from_tomotopy",
+]  # fmt: skip
+
+StrPath = str | os.PathLike[str]
+
+
+def from_gensim(model: Any, corpus: Any = None) -> DCA:
+    """Make a fitted estimator of gensim's LdaModel, LdaMulticore or HdpModel.
+
+    Parameters
+    ----------
+    model : gensim model
+    corpus : iterable of lists of (word number, count), optional
+        The documents, to get their shares from gensim; without them the estimator has none.
+    """
+    with _asking("gensim"):
+        components = np.asarray(model.get_topics(), dtype=np.float64)
+        words = [str(model.id2word[j]) for j in range(components.shape[1])]
+        alpha = getattr(model, "alpha", None)
+        shares = lengths = None
+        if corpus is not None:
+            bags = [list(bag) for bag in corpus]
+            lengths = np.array([sum(count for _, count in bag) for bag in bags], dtype=float)
+            shares = np.asarray(model.inference(bags)[0], dtype=np.float64)
+    return _imported("gensim", components, words, alpha, shares, lengths, algorithm="variational")
+
+
+def from_tomotopy(model: Any) -> DCA:
+    """Make a fitted estimator of a trained tomotopy model, with its documents."""
+    with _asking("tomotopy"):
+        components = np.array([model.get_topic_word_dist(k) for k in range(model.k)], dtype=float)
+        words = list(model.used_vocabs)
+        alpha = np.asarray(model.alpha, dtype=np.float64)
+        documents = list(model.docs)
+        shares = np.array([doc.get_topic_dist() for doc in documents], dtype=np.float64)
+        # words that the model left out have higher numbers
+        numbers = [np.asarray(doc.words, dtype=np.int64) for doc in documents]
+        lengths = np.array([(row < len(words)).sum() for row in numbers], dtype=np.float64)
+        names = [doc.uid for doc in documents]
+    return _imported(
+        "tomotopy", components, words, alpha, shares, lengths, names if all(names) else None
+    )
+
+
+def from_sklearn(model: Any, words: Sequence[str] | None = None, X: Any = None) -> DCA:
+    """Make a fitted estimator of scikit-learn's LatentDirichletAllocation or NMF.
+
+    Parameters
+    ----------
+    model : fitted scikit-learn model
+    words : (J,) names, optional
+        E.g. ``vectorizer.get_feature_names_out()``.
+    X : (I, J) counts, optional
+        The documents, to get their shares from the model; without them the estimator has none.
+    """
+    with _asking("scikit-learn"):
+        amounts = np.asarray(model.components_, dtype=np.float64)
+        alpha = getattr(model, "doc_topic_prior_", None)
+        shares = lengths = None
+        if X is not None:
+            shares = np.asarray(model.transform(X), dtype=np.float64)
+            lengths = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+            if alpha is None:  # NMF: the components carry a scale of their own
+                shares = shares * amounts.sum(axis=1)
+    algorithm = "map" if alpha is None else "variational"
+    names = None if words is None else [str(word) for word in words]
+    return _imported("scikit-learn", amounts, names, alpha, shares, lengths, algorithm=algorithm)
+
+
+def from_mallet(path: StrPath, doc_topics: StrPath | None = None) -> DCA:
+    """Make a fitted estimator of files that MALLET writes.
+
+    Parameters
+    ----------
+    path : path
+        A state (``--output-state``, .gz or unpacked), which has the documents, too; or weights of
+        words (``--topic-word-weights-file``).
+    doc_topics : path, optional
+        Shares of the documents (``--output-doc-topics``), beside weights of words.
+    """
+    lines = iter(_lines(path))
+    first = next(lines, "")
+    if first.startswith("#doc"):
+        return _mallet_state(path, lines)
+    rows = [line.split("\t") for line in (first, *lines) if line.strip()]
+    if not all(len(row) == 3 for row in rows):
+        raise InputError(f"{path}: neither a state of MALLET nor weights of words of topics")
+    components, words = _table(path, [(int(k), w, float(x)) for k, w, x in _numbers(path, rows)])
+    shares = names = None
+    if doc_topics is not None:
+        parts = [line.split("\t") for line in _lines(doc_topics) if not line.startswith("#")]
+        shares = _floats(doc_topics, [row[2:] for row in parts if len(row) > 2])
+        names = [row[1] for row in parts if len(row) > 2]
+    return _imported("MALLET", components, words, None, shares, None, names)
+
+
+def from_admixture(
+    p: StrPath, q: StrPath | None = None, loci: Sequence[str] | None = None,
+    individuals: Sequence[str] | None = None,
+) -> DCA:  # fmt: skip
+    """Make a fitted estimator of the files P and Q of ADMIXTURE.
+
+    Parameters
+    ----------
+    p : path
+        Frequencies, a row per locus; of the allele that ``discan export`` calls the second.
+    q : path, optional
+        Shares, a row per individual.
+    loci, individuals : names, optional
+    """
+    second = _floats(p, [line.split() for line in _lines(p)])
+    if second.size == 0 or second.max() > 1:
+        raise InputError(f"{p}: frequencies lie between 0 and 1")
+    shares = None if q is None else _floats(q, [line.split() for line in _lines(q)])
+    titles = [f"locus {n + 1}" for n in range(len(second))] if loci is None else list(loci)
+    if len(titles) != len(second):
+        raise InputError(f"{p}: {len(second)} loci, and {len(titles)} names of loci")
+    components = np.stack([1.0 - second, second], axis=1).reshape(-1, second.shape[1]).T
+    words = [f"{title}={allele}" for title in titles for allele in (1, 2)]
+    lengths = None if shares is None else np.full(len(shares), 2.0 * len(second))
+    return _imported(
+        "ADMIXTURE", components, words, None, shares, lengths, individuals,
+        groups=np.repeat(np.arange(len(titles)), 2), group_names=titles, algorithm="ml",
+    )  # fmt: skip
+
+
+def from_structure(path: StrPath) -> DCA:
+    """Make a fitted estimator of a file of results of STRUCTURE, ``..._f``."""
+    text = "\n".join(_lines(path))
+    _, found, rest = text.partition("Estimated Allele Frequencies in each cluster")
+    if not found:
+        raise InputError(f"{path}: holds no allele frequencies; is it STRUCTURE's file _f?")
+    table: list[list[str]] = []
+    words: list[str] = []
+    titles: list[str] = []
+    groups: list[int] = []
+    for locus in re.split(r"^Locus\s+", rest, flags=re.MULTILINE)[1:]:
+        head, *lines = locus.splitlines()
+        number, _, name = head.partition(":")
+        title = name.strip() or f"locus {number.strip()}"
+        for line in lines:
+            row = re.match(r"\s*(-?\w+)\s+\([\d.]+\)((?:\s+[\d.eE+-]+)+)\s*$", line)
+            if row:
+                words.append(f"{title}={row[1]}")
+                groups.append(len(titles))
+                table.append(row[2].split())
+        titles.append(title)
+    if not table:
+        raise InputError(f"{path}: holds no allele frequencies; is it STRUCTURE's file _f?")
+    components = _floats(path, table).T
+    block = text.partition("Inferred ancestry of individuals")[2]
+    people = re.findall(
+        r"^\s*\d+\s+(\S+)\s+\(\d+\)[^:\n]*:((?:[ \t]+[\d.]+)+)", block, re.MULTILINE
+    )
+    k = len(components)
+    shares = _floats(path, [row.split()[:k] for _, row in people]) if people else None
+    lengths = None if shares is None else np.full(len(shares), 2.0 * len(titles))
+    return _imported(
+        "STRUCTURE", components, words, None, shares, lengths, [name for name, _ in people] or None,
+        groups=np.array(groups), group_names=titles, algorithm="map",
+    )  # fmt: skip
+
+
+def _imported(
+    program: str, components: Array, words: Sequence[str] | None, alpha: Any,
+    shares: Array | None = None, lengths: Array | None = None,
+    names: Sequence[str] | None = None, *, groups: Array | None = None,
+    group_names: Sequence[str] | None = None, algorithm: str = "map",
+) -> DCA:  # fmt: skip
+    """Make an estimator of components (K, J) and, if they are known, of shares (I, K)."""
+    settings: dict[str, Any] = {} if alpha is None else {"alpha": np.asarray(alpha, dtype=float)}
+    estimator = DCA.from_components(
+        components, groups=groups, algorithm=algorithm, random_state=0, **settings
+    )
+    fit, layout = estimator.fit_, estimator.fit_.layout
+    nouns: Nouns = TEXT if groups is None else ALLELES
+    layout = Layout(
+        layout.n_words, layout.group_of_word, layout.n_groups,
+        read_names(words, layout.n_words, "word"),
+        read_names(group_names, layout.n_groups, "group"),
+    )  # fmt: skip
+    reason = f"fitted by {program}"
+    changes: dict[str, Any] = {"layout": layout, "nouns": nouns, "reason": reason}
+    if shares is not None:
+        shares = _checked_shares(program, shares, len(components))
+        n_documents = len(shares)
+        # without lengths, every document counts the same
+        lengths = np.ones(n_documents) if lengths is None else lengths
+        changes["documents"] = KnownDocuments(shares * lengths[:, None], shares, None, None)
+        changes["document_names"] = read_names(names, n_documents, "document")
+        per_group = max(float(lengths.mean()), 1e-9) / layout.n_groups
+        changes["group_totals"] = np.full(layout.n_groups, per_group)
+        changes["converged"] = True
+    estimator.fit_ = replace(fit, **changes)
+    return estimator
+
+
+def _checked_shares(program: str, shares: Array, n_components: int) -> Array:
+    good = shares.ndim == 2 and shares.shape[1] == n_components and len(shares) > 0
+    if not good or not np.isfinite(shares).all() or (shares < 0).any():
+        raise InputError(
+            f"the shares of documents by {program} have shape {shares.shape}; expected (I, "
+            f"{n_components}), all of them at least 0"
+        )
+    return proportions(np.maximum(shares, 1e-12))
+
+
+def _mallet_state(path: StrPath, lines: Iterable[str]) -> DCA:
+    """Read a state: a line per token, with its document, word and topic."""
+    alpha: list[float] | None = None
+    beta = 0.01
+    counts: dict[tuple[int, str], float] = {}
+    documents: dict[tuple[int, int], float] = {}
+    names: dict[int, str] = {}
+    for line in lines:
+        if line.startswith("#alpha"):
+            alpha = _floats(path, [line.partition(":")[2].split()])[0].tolist()
+        elif line.startswith("#beta"):
+            beta = float(_floats(path, [line.partition(":")[2].split()])[0, 0])
+        elif line.strip():
+            parts = line.split(" ")
+            try:
+                document, topic, word = int(parts[0]), int(parts[-1]), parts[-2]
+            except (ValueError, IndexError):
+                raise InputError(f"{path}: {shown(line)} is no line of a state") from None
+            names[document] = " ".join(parts[1:-4])
+            counts[topic, word] = counts.get((topic, word), 0.0) + 1.0
+            documents[document, topic] = documents.get((document, topic), 0.0) + 1.0
+    components, words = _table(path, [(k, word, n) for (k, word), n in counts.items()],
+                               0 if alpha is None else len(alpha))  # fmt: skip
+    prior = np.full(len(components), 0.1) if alpha is None else np.asarray(alpha)
+    table = np.zeros((max(names) + 1, len(components)))
+    for (document, topic), n in documents.items():
+        table[document, topic] = n
+    lengths = table.sum(axis=1)
+    labels = [names.get(i, "") for i in range(len(table))]
+    return _imported(
+        "MALLET", components + beta, words, prior, table + prior, lengths,
+        labels if all(label not in ("", "NA") for label in labels) else None,
+    )  # fmt: skip
+
+
+def _table(
+    path: StrPath, entries: list[tuple[int, str, float]], least: int = 0
+) -> tuple[Array, list[str]]:
+    """Make a table (K, J) of weights of words in topics; words are in alphabetical order."""
+    if not entries or min(k for k, _, _ in entries) < 0:
+        raise InputError(f"{path}: there are no topics and words in it")
+    words = sorted({word for _, word, _ in entries})
+    place = {word: j for j, word in enumerate(words)}
+    table = np.zeros((max(max(k for k, _, _ in entries) + 1, least), len(words)))
+    for k, word, value in entries:
+        table[k, place[word]] = value
+    return table, words
+
+
+def _lines(path: StrPath) -> list[str]:
+    """Lines of a text file, which may be compressed by gzip."""
+    try:
+        data = Path(path).read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        raise StorageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    return data.decode("utf-8", "replace").splitlines()
+
+
+def _numbers(path: StrPath, rows: list[list[str]]) -> list[list[str]]:
+    for row in rows:
+        if not row[0].isdecimal():
+            raise InputError(f"{path}: {shown(row[0])} is no number of a topic")
+        _floats(path, [[row[2]]])
+    return rows
+
+
+def _floats(path: StrPath, rows: list[list[str]]) -> Array:
+    """Make a table of numbers of rows of text."""
+    try:
+        table = np.array([[float(cell) for cell in row] for row in rows if row], dtype=np.float64)
+    except ValueError:
+        raise InputError(f"{path}: not a table of numbers with rows of equal length") from None
+    if table.ndim != 2 or not np.isfinite(table).all() or (table < 0).any():
+        raise InputError(f"{path}: not a table of finite numbers, all at least 0")
+    return table
+
+
+@contextmanager
+def _asking(program: str) -> Iterator[None]:
+    """Turn what goes wrong with an object of another program into one error."""
+    try:
+        yield
+    except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+        raise InputError(
+            f"this is no fitted model of {program} with topics and words "
+            f"({type(error).__name__}: {error})"
+        ) from error
