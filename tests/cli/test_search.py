@@ -57,10 +57,13 @@ def test_similar(run, fails, place, distance):
     assert "there is no document 'nosuch'" in fails(*arguments, "nosuch")
 
 
-def test_answers(run, fails, survey):
+def test_answers(run, fails, survey, place):
     arguments = ("search", survey / "m.discan", survey / "answers.csv")
     out, _ = run(*arguments, "vote=yes; pet=cat", "-n", 2, "-q")
     assert "respondent" in out
     assert "answers held" in out
     assert "did you mean" in fails(*arguments, "vote=ye")
-    assert "knows no" in fails(*arguments, "nothing")
+    assert "did you mean 'vote=no', 'vote=yes'" in fails(*arguments, "vote")
+    assert "the model has no answer 'nothing'" in fails(*arguments, "nothing")
+    texts = ("search", place / "model", place / "corpus.discan")
+    assert "knows no word of the query 'nothing'" in fails(*texts, "nothing")

@@ -117,6 +117,8 @@ def _of_text(query: str, fit: Fit) -> list[int]:
             unknown.append(token)
         else:
             words.append(column)
+    if not words and fit.layout.n_groups > 1:
+        return [found.exactly(query)]  # an error with names that are near
     if not words:
         raise InputError(
             f"the model knows no {fit.nouns.word} of the query {shown(query)}",
