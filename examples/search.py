@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 import importlib.util
-import re
-import tarfile
-import time
-from collections.abc import Callable, Iterator
-from html import unescape
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from _search_speed import speed
+from _titled_texts import Text, messages, stories
 from common import Report, mean_and_error, needed
-from scipy import sparse
 
 import discan
 from discan.engines.threads import Threads
@@ -22,22 +18,11 @@ from discan.errors import InputError
 from discan.readers.words import corpus_from_texts
 from discan.search import Index, learn_weights
 from discan.search.learning import average_precision, discounted_gain
-from discan.search.own_words import OwnWords
 from discan.search.query import read_query
-from discan.search.shares import AllShares, TopShares
-from discan.search.views import View
 
 MUS = (None, 300.0, 1000.0)
 WEIGHTS = (0.3, 0.5, 0.7, 0.9)
 MEASURES = ("known item", "ad hoc MAP", "ad hoc nDCG@10")
-
-
-class Text(NamedTuple):
-    """A text: its title, which is not searched, its body, and its labels."""
-
-    title: str
-    body: str
-    labels: frozenset[str]
 
 
 class Question(NamedTuple):
@@ -83,33 +68,6 @@ def main() -> None:
     )
     speed(report)
     report.write(algorithm="map, 40 cycles", seed=0, queries=n_queries, learnt_on=n_learnt)
-
-
-def messages(path: Path) -> Iterator[Text]:
-    """Iterate over the messages of 20 newsgroups."""
-    with tarfile.open(path) as members:
-        for member in members:
-            content = members.extractfile(member) if member.isreg() else None
-            if content is not None:
-                head, _, body = content.read().decode("latin-1").partition("\n\n")
-                subject = re.search(r"^Subject:(.*)$", head, re.MULTILINE)
-                title = re.sub(r"(?i)\b(re|fwd)\s*:", " ", subject[1] if subject else "")
-                yield Text(title, body, frozenset([member.name.split("/")[-2]]))
-
-
-def stories(path: Path) -> Iterator[Text]:
-    """Iterate over the stories of Reuters that have topics, a title and a body."""
-    with tarfile.open(path) as members:
-        for member in sorted(members.getmembers(), key=lambda m: m.name):
-            content = members.extractfile(member) if member.name.endswith(".sgm") else None
-            page = "" if content is None else content.read().decode("latin-1")
-            for story in re.findall(r"<REUTERS .*?</REUTERS>", page, re.DOTALL):
-                parts = [re.search(rf"<{t}>(.*?)</{t}>", story, re.DOTALL)
-                         for t in ("TITLE", "BODY", "TOPICS")]  # fmt: skip
-                title, body, topics = (unescape(p[1]) if p else "" for p in parts)
-                labels = frozenset(re.findall(r"<D>(.*?)</D>", topics))
-                if title and body and labels:
-                    yield Text(title, body, labels)
 
 
 def measure(
@@ -217,57 +175,6 @@ def bm25(corpus: Any) -> Callable[[Any], Any]:
     return lambda counts: library.get_scores(
         [words[j] for j in np.repeat(np.arange(len(counts)), counts)]
     )
-
-
-def speed(report: Report) -> None:
-    """Time queries to a large index of random documents."""
-    n_documents = 5_000 if report.quick else 1_000_000
-    n_components, n_words, n_kept, length = 300, 20_000, 20, 30
-    rng = np.random.default_rng(0)
-    fit = discan.DCA.from_components(rng.dirichlet([0.01] * n_words, n_components)).fit_
-    steps = rng.integers(1, n_components // n_kept, (n_documents, n_kept), dtype=np.uint16)
-    values = rng.random((n_documents, n_kept), dtype=np.float32)
-    values *= (0.95 / values.sum(axis=1))[:, None]
-    rest = (1.0 - values.sum(axis=1)).astype(np.float32)
-    background = np.full(n_components, 1.0 / n_components)
-    numbers = np.cumsum(steps, axis=1, dtype=np.uint16) - np.uint16(1)
-    top = TopShares(numbers, values, rest, background)
-    weight = np.full(n_documents, 1.0 / (length + 5.0), np.float32)
-    tokens = rng.integers(0, n_words, (n_documents, length), dtype=np.int32)
-    ends = np.arange(0, tokens.size + 1, length)
-    table = sparse.csr_array((np.ones(tokens.size, np.int32), tokens.ravel(), ends),
-                             shape=(n_documents, n_words))  # fmt: skip
-    table.sum_duplicates()
-    own = OwnWords.of(discan.Corpus(table))
-    kinds = {
-        f"{n_kept} largest shares": Index(fit, (View(top, weight),)),
-        f"{n_kept} largest shares, and words": Index(fit, (View(top, weight),), own),
-    }
-    whole = AllShares(top.rows(slice(None), np.float32))
-    kinds["all shares, float32"] = Index(fit, (View(whole, weight),))
-    rows = []
-    with Threads(2) as engine:
-        for title, index in kinds.items():
-            arrays = [weight, *vars(index.views[0].shares).values()]
-            if index.words is not None:
-                arrays += [own.indptr, own.documents, own.counts]
-            size = sum(array.nbytes for array in arrays if hasattr(array, "nbytes"))
-            times = []
-            for n in (1, 3, 5, 10):
-                query = np.bincount(rng.integers(0, n_words, n), minlength=n_words)
-                taken = []
-                for _ in range(2):
-                    began = time.perf_counter()
-                    index.search(query, 10, engine=engine)
-                    taken.append(time.perf_counter() - began)
-                times.append(f"{min(taken):.2f}")
-            rows.append((title, f"{size / 1e6:,.0f}", *times))
-    report.say(
-        f"## Speed\n\nSeconds of a query of 1, 3, 5 and 10 tokens to an index of {n_documents:,} "
-        f"random documents of {length} tokens and {n_components} components, on two threads, and "
-        "megabytes of the index in memory."
-    )
-    report.table(["index", "MB", "1", "3", "5", "10"], rows)
 
 
 def figure(values: Any, sign: str = "") -> str:

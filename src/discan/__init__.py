@@ -49,7 +49,7 @@ _HOMES = {
     "discan.models": ("ConditionalGammaPoisson", "DirichletMultinomial", "GammaPoisson"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PARTS = ("plot",)  # modules to be reached as ``discan.plot``
+_PARTS = ("plot", "search")  # modules to be reached as ``discan.plot``
 
 __all__ = sorted(_HOME_OF)
 __version__ = "0.1.0.dev0"
