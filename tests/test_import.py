@@ -80,7 +80,7 @@ def test_every_name_loads(name):
 
 def test_nothing_else():
     discan.DCA, discan.plot  # noqa: B018  # both import modules of ours
-    assert set(dir(discan)) == {*discan.__all__, "plot", "__doc__", "__version__"}
+    assert set(dir(discan)) == {*discan.__all__, "plot", "search", "__doc__", "__version__"}
     assert isinstance(discan.__version__, str)
     assert sorted(set(discan.__all__)) == list(discan.__all__)
     assert not hasattr(discan, "nonsense")
