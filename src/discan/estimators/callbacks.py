@@ -22,7 +22,7 @@ except ImportError:  # an older scikit-learn
         return method
 
 
-__all__ = ["CallbackSupportMixin", "cycle_tasks", "with_callbacks"]
+__all__ = ["TakesCallbacks", "with_callbacks"]
 
 After = Callable[[Run], Any] | None
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -34,29 +34,39 @@ def with_callbacks(method: Method) -> Method:
     return managed
 
 
-@contextmanager
-def cycle_tasks(estimator: Any, run: Run, corpus: Corpus, n_cycles: int) -> Iterator[After]:
-    """Give a function to call after each cycle: the estimator's own, and those of scikit-learn.
+class TakesCallbacks(CallbackSupportMixin):
+    """An estimator whose cycles are tasks for scikit-learn's callbacks."""
 
-    The hooks of a cycle, for its begin and its end, are called when it has ended. A cycle after
-    which a hook returns True is the last one.
-    """
-    if not getattr(estimator, "_skl_callbacks", None):
-        yield estimator.callback
-        return
-    fit_task = estimator._init_callback_context(max_subtasks=n_cycles)
-    fit_task.call_on_fit_task_begin(estimator=estimator, X=corpus)
+    callback: After
 
-    def after(run: Run) -> bool:
-        stop = estimator.callback is not None and estimator.callback(run)
-        given = {"estimator": estimator, "X": corpus}
-        task = fit_task.subcontext(task_name="cycle")
-        task.call_on_fit_task_begin(**given)
-        known = {"reconstruction_attributes": lambda: {"fit_": run.result()}}
-        return task.call_on_fit_task_end(**given, **known) or bool(stop)
+    @property
+    def _has_callbacks(self) -> bool:
+        """Whether scikit-learn's callbacks were set."""
+        return bool(getattr(self, "_skl_callbacks", None))
 
-    yield after
-    fit_task.call_on_fit_task_end(
-        estimator=estimator, X=corpus,
-        reconstruction_attributes=lambda: {"fit_": run.result()},
-    )  # fmt: skip
+    @contextmanager
+    def _cycle_tasks(self, run: Run, corpus: Corpus, n_cycles: int) -> Iterator[After]:
+        """Give a function to call after each cycle: ours, and those of scikit-learn.
+
+        The hooks of a cycle, for its begin and its end, are called when it has ended. A cycle
+        after which a hook returns True is the last one.
+        """
+        if not self._has_callbacks:
+            yield self.callback
+            return
+        given = {"estimator": self, "X": corpus}
+        fit_task = self._init_callback_context(max_subtasks=n_cycles)
+        fit_task.call_on_fit_task_begin(**given)
+
+        def fitted() -> dict[str, Any]:
+            return {"fit_": run.result()}
+
+        def after(run: Run) -> bool:
+            stop = self.callback is not None and self.callback(run)
+            task = fit_task.subcontext(task_name="cycle")
+            task.call_on_fit_task_begin(**given)
+            asked = task.call_on_fit_task_end(**given, reconstruction_attributes=fitted)
+            return bool(asked or stop)
+
+        yield after
+        fit_task.call_on_fit_task_end(**given, reconstruction_attributes=fitted)

@@ -28,7 +28,7 @@ from discan.engines import Engine
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
-from discan.estimators.callbacks import CallbackSupportMixin, cycle_tasks, with_callbacks
+from discan.estimators.callbacks import TakesCallbacks, with_callbacks
 from discan.estimators.exchange import Exchange
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
@@ -337,7 +337,7 @@ class DCA(Answers, Searching, Exchange, CallbackSupportMixin, TransformerMixin, 
         with enough_memory("this fit", run.task.needed_bytes(run.schedule, engine.n_workers)):
             max_iter, tol = self._limits()
             n_cycles = max_iter or run.schedule.cycles
-            with cycle_tasks(self, run, corpus, n_cycles) as after:
+            with self._cycle_tasks(run, corpus, n_cycles) as after:
                 run.advance(max_iter, tol, after, self.progress, folder)
             result = run.result(by_size=not self._keeps_order())
         self.fit_ = replace(result, **changes)
@@ -351,7 +351,7 @@ class DCA(Answers, Searching, Exchange, CallbackSupportMixin, TransformerMixin, 
         self, corpus: Corpus, seed: int, folder: RunFolder | None, changes: dict[str, Any]
     ) -> Self:
         """Run several chains, or continue them, and take the best one as the result."""
-        if getattr(self, "_skl_callbacks", None):
+        if self._has_callbacks:
             raise InputError("scikit-learn's callbacks follow one chain", use={"n_chains": 1})
         seeds = chain_seeds(seed, self._n_chains())
         folders = [None if folder is None else folder.of_chain(n) for n in range(len(seeds))]
