@@ -73,7 +73,7 @@ class FromFit:
             raise AttributeError(str(error)) from None
 
 
-class DCA(Answers, Searching, Exchange, CallbackSupportMixin, TransformerMixin, BaseEstimator):
+class DCA(Answers, Searching, Exchange, TakesCallbacks, TransformerMixin, BaseEstimator):
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters
