@@ -28,19 +28,20 @@ BELOW = {
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
     "evaluation": {"data", "engines", "kernels", "models", "algorithms", "fitting"},
     "search": {"data", "engines", "models", "algorithms", "fitting", "readers"},
+    "hierarchy": {"data", "engines", "algorithms", "fitting", "evaluation"},
     "estimators": {
-        "data", "engines", "models", "algorithms", "fitting", "evaluation", "search",
+        "data", "engines", "models", "algorithms", "fitting", "evaluation", "hierarchy", "search",
     },
     "selection": {
         "data", "engines", "models", "algorithms", "fitting", "evaluation", "estimators",
     },
-    "plot": {"data", "evaluation", "fitting"},
+    "plot": {"data", "evaluation", "fitting", "hierarchy"},
     "reporting": {"data", "engines", "fitting", "models", "plot"},
     "explorer": {"data", "evaluation", "fitting", "plot", "reporting"},
     "demos": {"algorithms", "data", "estimators", "fitting", "plot", "readers", "reporting"},
     "cli": {
         "algorithms", "data", "demos", "engines", "estimators", "evaluation", "explorer", "fitting",
-        "models", "plot", "readers", "reporting", "search", "selection",
+        "hierarchy", "models", "plot", "readers", "reporting", "search", "selection",
     },
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}

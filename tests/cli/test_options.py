@@ -78,6 +78,8 @@ def examples(place, survey, tmp_path):
     answers = (survey / "m.discan", survey / "answers.csv")
     run_folder, names = tmp_path / "run", tmp_path / "names.txt"
     names.write_text('{"1": "fruit"}')
+    labels = tmp_path / "labels.txt"
+    labels.write_text("fruit\nfruit\nsea\nsea\n" * 5)
     return {
         "fit": [
             texts,
@@ -106,6 +108,8 @@ def examples(place, survey, tmp_path):
         "quality": [model],
         "chains": [model],
         "compare": [model, model, "--figure", tmp_path / "flow.svg"],
+        "effects": [model, "--labels", labels],
+        "tree": [model, texts, "--cut", 1, "-o", tmp_path / "tree.nwk"],
         "export": [survey / "m.discan", "-o", tmp_path / "pop"],
         "evidence": [texts, "-k", 2, "--temperatures", 20, "--runs", 2],
         "anomalies": [model, texts, "--simulated", 9],

@@ -84,6 +84,8 @@ def figures(texts, votes, shares, names, words, fruit):
         "sizes": plot.sizes(texts),
         "words": plot.top_words(texts, n_words=2),
         "answers": plot.top_words(votes, n_words=2),
+        "tree": plot.tree(votes, cut=1),
+        "effects": plot.effects(votes, list("abc") * 20),
         "labels": plot.by_label(shares, ["a", "b", "a", "b"]),
         "time": plot.over_time(shares, [2001, 2001, 2002, 2002]),
     }

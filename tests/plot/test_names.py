@@ -7,7 +7,7 @@ from discan import plot
 
 SHARED = {
     "__init__", "drawing", "export", "inputs", "lettering", "marks", "ordering", "page", "palette",
-    "panels", "pdf", "periods", "placing", "scene", "subjects", "svg", "theme",
+    "panels", "pdf", "placing", "scene", "subjects", "svg", "theme",
 }  # fmt: skip
 OTHERS = {"colours", "save", "to_svg"}  # public functions that make no figure
 

@@ -18,6 +18,7 @@ def test_svg_of_every_kind(figures):
         "heatmap of text": ("rect", 8), "heatmap of votes": ("rect", 12), "trace": ("circle", 4),
         "quality": ("circle", 6 + 3 + 2), "map": ("circle", 3), "sizes": ("rect", 2),
         "words": ("rect", 4), "answers": ("rect", 4), "labels": ("rect", 6), "time": ("circle", 6),
+        "tree": ("circle", 2 + 1), "effects": ("circle", 6),
     }  # fmt: skip
     for kind, figure in figures.items():
         text = plot.to_svg(figure)

@@ -16,7 +16,7 @@ from discan.cli.printing import check_writable
 from discan.cli.reading import load_model
 from discan.errors import InputError, StorageError
 
-__all__ = ["FIGURES", "Figure", "plot"]
+__all__ = ["FIGURES", "Figure", "label_column", "plot"]
 
 log = logging.getLogger("discan")
 
@@ -151,7 +151,9 @@ def plot(
         settings["components"] = parse_components(components, fit)
     if labels or figure.needs:
         metadata = fit.metadata
-        columns = [_column(name, metadata) for name in labels or [_found(figure, metadata, kind)]]
+        columns = [
+            label_column(name, metadata) for name in labels or [_found(figure, metadata, kind)]
+        ]
         settings[figure.labels] = columns[0] if len(columns) == 1 else columns
     figures.save(getattr(figures, figure.function)(fit, **settings), output)
     log.info("figure written to %s", output)
@@ -180,8 +182,8 @@ def parse_components(text: str, fit: Any) -> list[int | str]:
 
 def _found(figure: Figure, metadata: Mapping[str, Any], kind: str) -> str:
     """Find the one column that a figure can use; refuse to choose among several."""
+    from discan.data.periods import days
     from discan.plot.ordering import is_label
-    from discan.plot.periods import days
 
     def fits(column: Any) -> bool:
         if figure.needs == "dates":
@@ -201,7 +203,7 @@ def _found(figure: Figure, metadata: Mapping[str, Any], kind: str) -> str:
     )
 
 
-def _column(name: str, metadata: Mapping[str, Any]) -> Any:
+def label_column(name: str, metadata: Mapping[str, Any], option: str = "labels") -> Any:
     """Return the name of a column, or the lines of a file."""
     if name in metadata:
         return name
@@ -209,7 +211,7 @@ def _column(name: str, metadata: Mapping[str, Any]) -> Any:
     if not path.exists():
         columns = _listed(list(metadata)) or "none"
         raise InputError(
-            f"--labels {name}: no such column and no such file; the model's columns are: {columns}"
+            f"--{option} {name}: no such column and no such file; the columns are: {columns}"
         )
     try:
         return path.read_text("utf-8").splitlines()

@@ -29,10 +29,12 @@ from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
 from discan.estimators.callbacks import TakesCallbacks, with_callbacks
+from discan.estimators.effects import LabelEffects
 from discan.estimators.exchange import Exchange
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
+from discan.estimators.trees import Trees
 from discan.evaluation.chains import chain_seeds, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
@@ -73,7 +75,10 @@ class FromFit:
             raise AttributeError(str(error)) from None
 
 
-class DCA(Answers, Searching, Exchange, TakesCallbacks, TransformerMixin, BaseEstimator):
+class DCA(
+    Answers, Searching, Exchange, Trees, LabelEffects, TakesCallbacks, TransformerMixin,
+    BaseEstimator,
+):  # fmt: skip
     """Discrete component analysis of a table of counts, documents by words.
 
     Parameters

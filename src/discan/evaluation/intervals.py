@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +19,14 @@ from discan.models.base import proportions
 from discan.typing import Array
 from discan.validation import number
 
-__all__ = ["Intervals", "amount_quantile", "intervals", "score_intervals", "share_quantile"]
+__all__ = [
+    "Intervals",
+    "amount_quantile",
+    "drawn_shares",
+    "intervals",
+    "score_intervals",
+    "share_quantile",
+]
 
 STREAM = 0x17E4  # keeps these draws apart from all other random numbers
 
@@ -80,7 +88,7 @@ def intervals(
     notes = []
     scores = shares = components = None
     if fit.draws is not None and fit.params.model.normalised and len(fit.draws.loadings) > 1:
-        scores = shares = np.quantile(_drawn_shares(fit), edges, axis=0)
+        scores = shares = np.quantile(list(drawn_shares(fit)), edges, axis=0)
         notes.append("scores: quantiles of draws")
     elif fit.scores_sd is not None:
         absent = np.zeros_like(fit.scores) if fit.absent is None else fit.absent
@@ -116,16 +124,17 @@ def intervals(
     return Intervals(level, scores, shares, components, hyper, tuple(notes))
 
 
-def _drawn_shares(fit: Fit) -> Array:
-    """Proportions of the documents, one draw given each draw of the counts, (D, I, K)."""
+def drawn_shares(fit: Fit) -> Iterator[Array]:
+    """Proportions of the documents, one draw given each kept draw of the counts, (I, K).
+
+    Of models of amounts, these are proportions only if all components have the same rate beta.
+    """
     assert fit.draws is not None
-    result = []
     for n, counts in enumerate(fit.draws.component_counts):
         key = np.random.SeedSequence([int(fit.settings["seed"]), STREAM, n])
         rng = np.random.Generator(np.random.Philox(key))
         shape = counts + fit.draws.hyperparameters[n]["alpha"]
-        result.append(proportions(rng.gamma(shape)))
-    return np.array(result)
+        yield proportions(rng.gamma(shape))
 
 
 def score_intervals(

@@ -12,12 +12,12 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.data.metadata import EXCERPT, read_metadata
+from discan.data.periods import periods
 from discan.errors import InputError
 from discan.evaluation.quality import Quality, quality
 from discan.plot.component_map import distances, scaling
 from discan.plot.inputs import fit_of, labels
 from discan.plot.ordering import MISSING, as_text, is_label
-from discan.plot.periods import periods
 from discan.plot.subjects import Components
 from discan.reporting.facts import Facts, aligned, gather
 from discan.typing import Array

@@ -3,6 +3,7 @@
 
 from discan.plot.by_label import by_label
 from discan.plot.component_map import component_map
+from discan.plot.effects import effects
 from discan.plot.export import save
 from discan.plot.flow import chains, flow
 from discan.plot.heatmap import heatmap
@@ -17,12 +18,14 @@ from discan.plot.structure import structure
 from discan.plot.svg import to_svg
 from discan.plot.top_words import top_words
 from discan.plot.trace import trace
+from discan.plot.tree import tree
 
 __all__ = [
     "by_label",
     "chains",
     "colours",
     "component_map",
+    "effects",
     "flow",
     "heatmap",
     "membership",
@@ -36,4 +39,5 @@ __all__ = [
     "to_svg",
     "top_words",
     "trace",
+    "tree",
 ]

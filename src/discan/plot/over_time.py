@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from discan.data.periods import Periods, periods
 from discan.errors import InputError
 from discan.plot.inputs import documents_of
 from discan.plot.lettering import label, percent, text_width
 from discan.plot.ordering import Grouping, as_text, label_columns
 from discan.plot.palette import blend
 from discan.plot.panels import Grid
-from discan.plot.periods import Periods, periods
 from discan.plot.subjects import Documents
 from discan.plot.theme import figure, points
 from discan.typing import Array

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discan.data.periods import round_step
 from discan.errors import InputError
 from discan.plot.lettering import text_width, widest, wrapped
 from discan.plot.palette import GREY, GRID, INK, SHADES, Scale
@@ -208,8 +209,7 @@ def linear_ticks(low: float, high: float, n: int = 5) -> Array:
     length = high - low
     if not length > 0:
         return np.array([low])
-    power = 10.0 ** np.floor(np.log10(length / n))
-    step = min((m * power for m in (1, 2, 2.5, 5, 10)), key=lambda step: abs(length / step - n))
+    step = round_step(length, n)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
     return np.asarray(np.arange(first, last + 0.5) * step + 0.0)  # no -0
 

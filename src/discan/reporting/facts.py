@@ -13,13 +13,13 @@ from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus
 from discan.data.frames import holds_text, is_frame, read_frame
+from discan.data.periods import days
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.fitting.result import Fit
 from discan.models.base import proportions
 from discan.plot.inputs import components_of, documents_of, fit_of
 from discan.plot.ordering import is_label
-from discan.plot.periods import days
 from discan.plot.subjects import Components, Documents
 from discan.typing import Array
 

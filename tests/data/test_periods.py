@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from discan.plot.periods import days, periods
+from discan.data.periods import days, periods
 
 
 def texts(*values):

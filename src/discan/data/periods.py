@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from discan.plot.theme import linear_ticks
 from discan.typing import Array
 
-__all__ = ["Periods", "days", "periods"]
+__all__ = ["Periods", "days", "periods", "round_step"]
 
 MOST = 60  # periods
 READABLE = 0.9  # part of the texts of a column that must be dates
@@ -65,6 +64,12 @@ def days(column: Array) -> Array | None:
             epoch = date(1970, 1, 1)
             return np.array([np.nan if v is None else (v - epoch).days for v in values])
     return None
+
+
+def round_step(length: float, n: int) -> float:
+    """Return the round number that divides a length above 0 into about n steps."""
+    power = 10.0 ** np.floor(np.log10(length / n))
+    return float(min((m * power for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(length / s - n)))
 
 
 # ---- reading ----
@@ -134,8 +139,7 @@ def _of_numbers(column: Array) -> Periods | None:
     if (filled == np.round(filled)).all() and high - low < MOST:
         names = [str(n) for n in range(int(low), int(high) + 1)]
         return Periods("", names, np.where(known, filled - low, -1).astype(np.int64))
-    ticks = linear_ticks(low, high, 30)
-    step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else max(high - low, 1.0)
+    step = round_step(high - low, 30) if high > low else 1.0
     edges = np.arange(np.floor(low / step), np.floor(high / step) + 2) * step
     number = np.clip(np.searchsorted(edges, filled, "right") - 1, 0, len(edges) - 2)
     names = [f"{a:.6g} to {b:.6g}" for a, b in pairwise(edges)]
