@@ -86,6 +86,12 @@ def test_merged_estimators_work_and_are_saved(fitted, counts, tmp_path, model, a
     assert again.tree().n_components == 3
 
 
+def test_deviations_are_not_known(sampled):
+    assert sampled.scores_sd_.shape == (80, 6)
+    with pytest.raises(AttributeError, match="merged components have no standard deviations"):
+        _ = sampled.merged(2).scores_sd_
+
+
 def test_names_are_joined(flat):
     named = flat.fit_.named({1: "law", 2: "sport"})
     names = merged(named, [[0, 1], [2, 3, 4, 5]]).component_names

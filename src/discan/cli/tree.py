@@ -122,8 +122,9 @@ def _print(found: Any, nodes: Any, costs: list[Any], words: int, style: Style) -
     from discan.hierarchy.writing import as_text
 
     rows = [{**row._asdict(), "perplexity": row.perplexity} for row in costs]
-    whole = found.as_dict(words)
     cut = [node + 1 for node in nodes] if nodes is not None else None
+    if style is not Style.TABLE:
+        whole = found.as_dict(words)
     if style is Style.JSON:
         extra = {**({"cut": cut} if cut else {}), **({"costs": rows} if rows else {})}
         sys.stdout.write(to_json({**whole, **extra}))

@@ -227,7 +227,8 @@ def _draws(fit: Fit, of: str) -> tuple[Iterable[Array], str]:
     if of == "documents":
         raise InputError(
             f"how sure the shares of these documents are is not known: {reason}",
-            remedy="fit with a sampler that keeps its draws, or use of='population'",
+            remedy="fit with a sampler that keeps its draws",
+            use={"of": ("population",)},
         )
     return [fit.proportions], (
         f"the sampling of {documents} only; their shares are taken as known ({reason})"

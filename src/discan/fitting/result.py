@@ -238,6 +238,8 @@ class Fit:
         If the algorithm has none, the error says so, and which algorithms have.
         """
         value: Array | None = getattr(self, f"{of}_sd")
+        if value is None and "merged" in self.settings:
+            raise InputError("merged components have no standard deviations; those of the fit do")
         if value is None:
             samplers = ("collapsed", "gibbs")
             instead = samplers if of == "component_counts" else ("variational", *samplers)

@@ -47,8 +47,8 @@ def merging_costs(
 ) -> list[Cost]:
     """Score merged fits on documents, a half of each given the other half; largest number first.
 
-    Nothing is refitted: a fit with so few components from the start predicts better, or equally
-    well. The documents should be new to the fit.
+    Nothing is refitted: a fit with so few components from the start usually predicts better. The
+    documents should be new to the fit.
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ from discan.validation import number, one_of, whole
 __all__ = ["LINKAGES", "Tree", "grow"]
 
 LINKAGES = ("ward", "average", "complete", "single")
+MOST_WORDS = 50  # of a node
 MOST_ORDERED = 400  # components; the best order of more takes too long
 
 
@@ -106,26 +107,32 @@ class Tree:
         """Words that set a node apart from all other components, by lift; none for the root."""
         if node == self.root and self.n_components > 1:
             return []
+        if node not in self._described:
+            self._described[node] = self._describe(self.members[node])
         return [word.name for word in self._described[node].distinctive[:n]]
 
     @cached_property
-    def _described(self) -> list[Component]:
-        """Each node beside all other components together."""
+    def _described(self) -> dict[int, Component]:
+        """Nodes whose words were asked for."""
+        return {}
+
+    @cached_property
+    def _overall(self) -> Array:
+        return np.asarray(self.fit.mean_loadings @ self.fit.sizes)
+
+    def _describe(self, members: list[int]) -> Component:
+        """Describe some components together, beside all others together."""
         fit = self.fit
-        totals, everything = np.asarray(fit.sizes), list(range(self.n_components))
-        tokens = float(fit.component_counts.sum())
-        result = []
-        for members in self.members:
-            others = sorted(set(everything) - set(members)) or everything
-            pair = merged_loadings(fit.mean_loadings, totals, [members, others])
-            size = float(totals[members].sum())
-            counts = tokens * np.array([[size, max(1.0 - size, 0.0)]])
-            found = summarise(
-                pair.T, counts, counts, fit.layout, fit.group_totals, ("", ""), None, fit.nouns,
-                N_WORDS * 2, 0,
-            )  # fmt: skip
-            result.append(next(component for component in found if component.number == 1))
-        return result
+        own = merged_loadings(fit.mean_loadings, fit.sizes, [members])[:, 0]
+        size = float(fit.sizes[members].sum())
+        left = max(1.0 - size, 0.0)
+        others = np.maximum(self._overall - size * own, 0.0) / left if left else self._overall
+        counts = float(fit.component_counts.sum()) * np.array([[size, left]])
+        found = summarise(
+            np.array([own, others]), counts, counts, fit.layout, fit.group_totals, ("", ""), None,
+            fit.nouns, MOST_WORDS, 0,
+        )  # fmt: skip
+        return next(component for component in found if component.number == 1)
 
     # ---- cuts ----
 
