@@ -59,7 +59,13 @@ def test_a_read_beyond_an_array_is_fatal():
 def agree(one, other):
     assert set(one) == set(other)
     for name in one:
-        np.testing.assert_allclose(one[name], other[name], rtol=1e-4, atol=1e-5, err_msg=name)
+        first, second = one[name], other[name]
+        if name.endswith("scores"):
+            # a fold-in ends when its steps are short: compare with the total of the document
+            totals = second.sum(axis=1, keepdims=True)
+            np.testing.assert_allclose(first / totals, second / totals, atol=1e-3, err_msg=name)
+        else:
+            np.testing.assert_allclose(first, second, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
 @GUARDS

@@ -2,10 +2,11 @@
 """Draw fitted models, or anyone's arrays, as Plotly figures; `save` writes them to files."""
 
 from discan.plot.by_label import by_label
+from discan.plot.chains import chains
 from discan.plot.component_map import component_map
 from discan.plot.effects import effects
 from discan.plot.export import save
-from discan.plot.flow import chains, flow
+from discan.plot.flow import flow
 from discan.plot.heatmap import heatmap
 from discan.plot.membership import membership
 from discan.plot.membership_squares import membership_squares

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.evaluation.chains import as_fits
 from discan.evaluation.comparison import Comparison, compare
 from discan.fitting.result import Fit
 from discan.plot.inputs import components_of, fit_of, labels
@@ -20,7 +19,7 @@ from discan.plot.theme import TITLE_HEIGHT, axis, figure, note, points
 from discan.typing import Array
 from discan.validation import whole
 
-__all__ = ["chains", "flow"]
+__all__ = ["flow"]
 
 COLUMN, GAP, TALL = 16, 150, 520  # pixels of a bar, between bars, and of all components
 BETWEEN = 0.012  # white space between two components, as a share of the height
@@ -111,39 +110,6 @@ def flow(
         description=f"Flow of {nouns.components} between {len(fits)} fits: {', '.join(heads)}. "
         + " ".join(s + "." for c in found for s in c.sentences[1:])[:800],
         columns=heads,
-    )  # fmt: skip
-
-
-def chains(
-    source: Any, *, n_words: int = 3, title: str | None = None, subtitle: str | None = None
-) -> Any:
-    """Draw the flow between the chains of a fit with ``n_chains``.
-
-    Parameters
-    ----------
-    source : fit or fitted estimator
-    n_words : int
-        Telling words beside the components of the last chain.
-    title, subtitle : str, optional
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
-    fit = _fit(source)
-    fits = as_fits(fit)
-    if fit.chains is None or len(fits) < 2:
-        raise InputError(
-            "the fit has one chain, or too many loadings to keep those of all",
-            use={"n_chains": 4},
-        )
-    kind = "chain" if fit.algorithm.whole_counts else "start"
-    titles = [
-        f"{kind} {n + 1}" + (" (used)" if n == fit.chains.chosen else "") for n in range(len(fits))
-    ]
-    return flow(
-        fits, titles=titles, n_words=n_words, title=title or f"Do the {kind}s agree?",
-        subtitle=subtitle or fit.chains.report[0].capitalize(),
     )  # fmt: skip
 
 
