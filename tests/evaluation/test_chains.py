@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import discan
+from discan.data.storage import read_file, write_file
 from discan.evaluation.chains import as_fits, chain_seeds, gathered
 from discan.evaluation.comparison import compare
 
@@ -179,6 +180,19 @@ def test_chains_and_draws_survive_in_files(tmp_path):
             np.testing.assert_array_equal(a["alpha"], b["alpha"])
     np.testing.assert_array_equal(again.draws_.loadings, fitted.draws_.loadings)
     assert again.diagnostics().equals(fitted.diagnostics())
+
+
+@pytest.mark.parametrize("missing", ["draws.gamma", "draws.alpha", "chains.1.record.alpha"])
+def test_files_whose_draws_lack_a_hyperparameter_are_refused(tmp_path, missing):
+    keep = discan.Collapsed(burn_in=4, n_draws=4, keep_draws=True)
+    fitted = lda(3, algorithm=keep, n_chains=2, init=THREE, alpha=None, learn=("alpha",))
+    fitted.fit(COUNTS).save(tmp_path / "m.discan")
+    header, arrays = read_file(tmp_path / "m.discan", "model")
+    del arrays[missing]
+    kept = {key: value for key, value in header.items() if key not in ("format", "library")}
+    write_file(tmp_path / "m.discan", "model", kept, arrays)
+    with pytest.raises(discan.ModelFileError, match=r"missing|different hyperparameters"):
+        discan.load(tmp_path / "m.discan")
 
 
 @pytest.mark.parametrize("stop", [3, 17])

@@ -208,7 +208,7 @@ KERNEL_MUTANTS = {
     ),
     "total of all groups' gamma": (
         Cell("dm", "collapsed", True),
-        ("gamma_totals.reshape(-1, 1) + totals", "gamma_totals.sum() + totals"),
+        ("(gamma_totals[g] + totals[g, k])", "(gamma_totals.sum() + totals[g, k])"),
     ),
     "total not brought up to date": (
         Cell("dm", "collapsed", True),

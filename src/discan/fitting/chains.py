@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -169,13 +169,17 @@ def write_chains(
 
 
 def read_chains(
-    header: Mapping[str, Any], arrays: Mapping[str, Array], sizes: Sizes
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    sizes: Sizes,
+    hyperparameters: Sequence[str],
 ) -> tuple[Record | None, Draws | None, Chains | None]:
     """Read records, draws and chains of a file, each checked; None if it has none.
 
-    ``sizes`` has I, J and K.
+    ``sizes`` has I, J and K; ``hyperparameters`` are those of the model.
     """
-    record, draws = _read_record("record", arrays, sizes), _read_draws("draws", arrays, sizes)
+    record = _read_record("record", arrays, sizes)
+    draws = _read_draws("draws", arrays, sizes, hyperparameters)
     known = header.get("chains")
     if not known:
         return record, draws, None
@@ -191,10 +195,15 @@ def read_chains(
     if facts["records"]:
         of_draws = {**sizes, "draws": values["objective"].shape[1]}
         records = [_needed(_read_record(f"chains.{c}.record", arrays, of_draws)) for c in range(n)]
+        learnt = [{k: v.shape for k, v in each.hyperparameters.items()} for each in records]
+        if any(each != learnt[0] for each in learnt):
+            raise ModelFileError("the chains learnt different hyperparameters")
     if facts["draws"]:
         kept = [
             _needed(
-                draws if c == facts["chosen"] else _read_draws(f"chains.{c}.draws", arrays, sizes)
+                draws
+                if c == facts["chosen"]
+                else _read_draws(f"chains.{c}.draws", arrays, sizes, hyperparameters)
             )
             for c in range(n)
         ]
@@ -236,16 +245,18 @@ def _write_draws(prefix: str, draws: Draws, arrays: dict[str, Array]) -> None:
         arrays[f"{prefix}.{name}"] = np.array([draw[name] for draw in draws.hyperparameters])
 
 
-def _read_draws(prefix: str, arrays: Mapping[str, Array], sizes: Sizes) -> Draws | None:
+def _read_draws(
+    prefix: str, arrays: Mapping[str, Array], sizes: Sizes, hyperparameters: Sequence[str]
+) -> Draws | None:
     if f"{prefix}.loadings" not in arrays:
         return None
     sizes = {**sizes, "draws": len(arrays[f"{prefix}.loadings"])}
     rules = {
         "component_counts": Rule(("draws", "I", "K"), low=0, high=MOST),
         "loadings": Rule(("draws", "J", "K"), low=0, high=ONE),
-        "gamma": Rule(("draws", "J"), low=0, optional=True),
+        "gamma": Rule(("draws", "J"), low=0),
     }
-    rules |= {name: Rule(("draws", "K"), low=0, optional=True) for name in PER_COMPONENT}
+    rules |= {name: Rule(("draws", "K"), low=0) for name in hyperparameters}
     values = taken(rules, arrays, sizes, f"{prefix}.")
     counts, loadings = values.pop("component_counts"), values.pop("loadings")
     rows = range(sizes["draws"])

@@ -162,7 +162,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     )
     sd = tables.get("components_sd_")
     documents = _documents(tables, model)
-    record, draws, chains = read_chains(header, arrays, sizes)
+    record, draws, chains = read_chains(header, arrays, sizes, model.hyperparameters)
     fit = Fit(
         algorithm=algorithm,
         params=params,
