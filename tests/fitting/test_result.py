@@ -163,7 +163,7 @@ def test_the_order_goes_with_the_answers():
     [{"init": COMPONENTS[::-1]}, {"alpha": [0.1, 0.1, 0.5]}, {"alpha": [0.5, 0.1, 0.1]}],
     ids=["init", "alpha", "alpha-2"],
 )
-def test_whoever_says_which_component_is_which_keeps_the_order(given):
+def test_given_components_keep_their_order(given):
     estimator = discan.DCA(3, algorithm="map", max_iter=40, random_state=0, **given).fit(X)
     if "alpha" in given:
         np.testing.assert_array_equal(estimator.alpha_, given["alpha"])

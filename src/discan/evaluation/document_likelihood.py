@@ -307,7 +307,7 @@ def _logs(
 
 
 def _by(kernel: Callable[..., None], params: Params, block: Block, *options: Any) -> Array:
-    """Call a kernel that goes over the tokens of each document one by one."""
+    """Call a kernel that visits the tokens of each document in turn."""
     check_tokens(block, {"method": "bound"})
     out = np.empty(block.stop - block.start)
     kernel(

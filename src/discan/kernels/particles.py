@@ -127,7 +127,7 @@ def anneal_documents(
             continue
         open_stream(stream, seed, ANNEAL, run, content(indptr, words, counts, i))
         fill(c, np.int64(0))
-        # components without the token's word are left out; the weight makes up for it
+        # components without the token's word are not drawn; the weight corrects for this
         result = 0.0
         for t in range(n_tokens):
             row = loadings[token_words[t]]

@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["Remark", "is_ours"]
 
 PATIENCE = 0.5  # seconds of compiling that need no remark
-MOST_REMARKS = 2  # on one machine: whoever has read it twice knows it
+MOST_REMARKS = 2  # on one machine: nobody needs to read it more often
 NOTE = "discan-remarks.txt"  # the file that counts them, beside the compiled kernels
 
 
