@@ -295,6 +295,40 @@ def test_wrong_states_are_refused(tmp_path, case):
     assert "state.discan" in str(caught.value)
 
 
+@pytest.mark.parametrize("accelerate", [False, "squarem", "quasi-newton"])
+def test_scores_of_other_documents_are_refused_where_they_make_a_word_impossible(
+    tmp_path, accelerate
+):
+    """Without priors scores can be 0; -inf would be the objective of a run that cannot be."""
+    halves = np.kron(np.eye(2, dtype=int), np.random.default_rng(0).poisson(3, (6, 5)) + 1)
+    options = {
+        **OPTIONS, "n_components": 2, "checkpoint": tmp_path / "run", "checkpoint_every": 1,
+        "init": np.kron(np.eye(2), np.full((1, 5), 0.2)),
+        "algorithm": discan.MaximumLikelihood(accelerate=accelerate),
+    }  # fmt: skip
+    discan.DCA(**options, callback=lambda run: run.cycle == 2).fit(halves)
+    shutil.copytree(tmp_path / "run", tmp_path / "sound")
+    assert np.isfinite(discan.resume(tmp_path / "sound").trace_["objective"]).all()
+    name = "state.0.score_shape"
+    resign(tmp_path / "run", lambda _, arrays: arrays.update({name: arrays[name][::-1].copy()}))
+    with pytest.raises(ModelFileError, match=r"state\.0: .* probability 0") as caught:
+        discan.resume(tmp_path / "run")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_whose_words_were_impossible_from_the_start_is_resumed(tmp_path):
+    table = np.array([[1, 1, 0], [0, 1, 2], [3, 0, 1]])
+    start = np.array([[1.0, 0, 0], [0, 1.0, 0]])  # no component has the last word
+    options = {**OPTIONS, "n_components": 2, "algorithm": "ml", "init": start, "max_iter": 6}
+    unbroken = discan.DCA(**options).fit(table)
+    stopped = discan.DCA(
+        **options, checkpoint=tmp_path, checkpoint_every=1, callback=lambda run: run.cycle == 3
+    )
+    stopped.fit(table)
+    resumed = discan.resume(tmp_path)
+    np.testing.assert_array_equal(resumed.trace_["objective"], unbroken.trace_["objective"])
+
+
 @pytest.mark.parametrize(
     ("algorithm", "change", "piece"),
     [

@@ -35,6 +35,7 @@ from discan.fitting.posterior import checked_loadings
 from discan.fitting.run import Run, Task
 from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates
+from discan.kernels.variational import expect
 from discan.typing import Array
 from discan.validation import LEAST
 
@@ -273,6 +274,8 @@ def _restored(
     run.over = taken(_NOTES, notes, {}).get("over")
     if task.algorithm.whole_counts:
         _check_counts(run)
+    if not task.algorithm.uses_prior:
+        _check_possible(run)
     n_draws = values["n_draws"]
     if n_draws > (run.cycle if schedule.thin else 0):
         raise ModelFileError(f"{n_draws} draws of {run.cycle} cycles")
@@ -384,6 +387,27 @@ def _check_counts(run: Run) -> None:
     )
     if not same:
         raise ModelFileError("the counts are not those of the tokens")
+
+
+def _check_possible(run: Run) -> None:
+    """Refuse scores and loadings, zeros among them, by which the documents cannot be.
+
+    A pass of EM leaves a word possible that was so before: the objective was finite then.
+    """
+    if not np.isfinite(run.trace.last("objective")):
+        return
+    table, loadings = run.params.table, np.asarray(run.params.loadings)
+    for block in run.schedule.blocks:
+        objective = np.empty(block.stop - block.start)
+        expect(
+            block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
+            loadings, run.states.get(block).score_shape.copy(), loadings[:0], objective,
+            False, run.params.power, 1, 0.0, False,
+        )  # fmt: skip
+        if not np.isfinite(objective).all():
+            raise ModelFileError(
+                f"state.{block.index}: the scores give a word of a document probability 0"
+            )
 
 
 def _block_counts(state: Any, block: Block, corpus: Corpus, n_components: int) -> Array:

@@ -14,7 +14,9 @@ from .gibbs import log_factor
 from .random import EVIDENCE, FOLD_IN, open_stream, uniform
 from .simd.memory import copy, fill
 
-__all__ = ["chib", "choose", "content", "fold_in", "list_tokens", "longest_document", "weigh"]
+__all__ = [
+    "chib", "choose", "content", "fold_in", "list_all_tokens", "longest_document", "weigh",
+]  # fmt: skip
 
 _CENTRE_SWEEPS = 40  # sweeps that the expected counts of Chib's state come from
 
@@ -40,7 +42,7 @@ def fold_in(
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         a, b, p = shape[level], rate[level], present[level]
-        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
+        n_tokens = _list_tokens(indptr, words, counts, i, loadings, token_words)
         open_stream(stream, seed, FOLD_IN, np.int64(0), content(indptr, words, counts, i))
         fill(c, np.int64(0))
         _start(stream, n_tokens, token_words, a, b, p, loadings, assignments, c, weights)
@@ -91,11 +93,8 @@ def chib(
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         a, b, p = shape[level], rate[level], present[level]
-        n_all = 0
-        for t in range(indptr[i], indptr[i + 1]):
-            n_all += counts[t]
-        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
-        if n_tokens < n_all:
+        n_tokens = list_all_tokens(indptr, words, counts, i, loadings, token_words)
+        if n_tokens < 0:
             out_log_probability[i] = -np.inf
             continue
         open_stream(stream, seed, EVIDENCE, run, content(indptr, words, counts, i))
@@ -146,20 +145,13 @@ def longest_document(indptr, counts):
 
 
 @part()
-def list_tokens(indptr, words, counts, i, loadings, token_words):
-    """List the document's tokens, except words that no component has."""
-    n_tokens = 0
+def list_all_tokens(indptr, words, counts, i, loadings, token_words):
+    """List the document's tokens; return their number, or -1 if no component has a word."""
+    n_all = 0
     for t in range(indptr[i], indptr[i + 1]):
-        possible = False
-        for k in range(loadings.shape[1]):
-            if loadings[words[t], k] > 0.0:
-                possible = True
-                break
-        if possible:
-            for _ in range(counts[t]):
-                token_words[n_tokens] = words[t]
-                n_tokens += 1
-    return n_tokens
+        n_all += counts[t]
+    n_tokens = _list_tokens(indptr, words, counts, i, loadings, token_words)
+    return n_tokens if n_tokens == n_all else -1
 
 
 @part()
@@ -199,6 +191,23 @@ def choose(stream, weights, total):
     while weights[k] <= 0.0 and k > 0:
         k -= 1
     return k
+
+
+@part()
+def _list_tokens(indptr, words, counts, i, loadings, token_words):
+    """List the document's tokens, except words that no component has."""
+    n_tokens = 0
+    for t in range(indptr[i], indptr[i + 1]):
+        possible = False
+        for k in range(loadings.shape[1]):
+            if loadings[words[t], k] > 0.0:
+                possible = True
+                break
+        if possible:
+            for _ in range(counts[t]):
+                token_words[n_tokens] = words[t]
+                n_tokens += 1
+    return n_tokens
 
 
 @part()

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from .compile import kernel, part
-from .evidence import choose, content, list_tokens, longest_document, weigh
+from .evidence import choose, content, list_all_tokens, longest_document, weigh
 from .gibbs import log_factor
 from .random import ANNEAL, PARTICLES, open_stream, uniform
 from .simd.memory import fill
@@ -41,11 +41,8 @@ def left_to_right(
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         a, b, p = shape[level], rate[level], present[level]
-        n_all = 0
-        for t in range(indptr[i], indptr[i + 1]):
-            n_all += counts[t]
-        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
-        if n_tokens < n_all:
+        n_tokens = list_all_tokens(indptr, words, counts, i, loadings, token_words)
+        if n_tokens < 0:
             out_log_probability[i] = -np.inf
             continue
         open_stream(stream, seed, PARTICLES, run, content(indptr, words, counts, i))
@@ -118,11 +115,8 @@ def anneal_documents(
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         a, b, p = shape[level], rate[level], present[level]
-        n_all = 0
-        for t in range(indptr[i], indptr[i + 1]):
-            n_all += counts[t]
-        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
-        if n_tokens < n_all:
+        n_tokens = list_all_tokens(indptr, words, counts, i, loadings, token_words)
+        if n_tokens < 0:
             out_log_probability[i] = -np.inf
             continue
         open_stream(stream, seed, ANNEAL, run, content(indptr, words, counts, i))

@@ -144,9 +144,11 @@ def dirichlet(mean_logs: Array, start: Array, group_of_entry: Array | None = Non
     """Maximum likelihood of Dirichlet parameters given the mean of log proportions.
 
     Solves psi(alpha_k) - psi(A) = mean_logs_k by Newton's method; with ``group_of_entry`` (K,) int
-    there is one Dirichlet per group.
+    there is one Dirichlet per group. The parameter of a group of one entry stays as it is, because
+    the proportion is 1 in any case.
     """
     groups = np.zeros(len(start), dtype=np.intp) if group_of_entry is None else group_of_entry
+    several = np.bincount(groups) > 1
     alpha = bounded(start)
     for _ in range(50):
         totals = np.bincount(groups, weights=alpha)
@@ -155,7 +157,8 @@ def dirichlet(mean_logs: Array, start: Array, group_of_entry: Array | None = Non
         curvature = -polygamma(1, alpha)
         shared = polygamma(1, totals)
         numerator = np.bincount(groups, weights=slope / curvature)
-        shift = numerator / (1.0 / shared + np.bincount(groups, weights=1.0 / curvature))
+        spread = 1.0 / shared + np.bincount(groups, weights=1.0 / curvature)
+        shift = np.where(several, numerator / np.where(several, spread, 1.0), 0.0)
         new = alpha - (slope - shift[groups]) / curvature
         safe = inverse_digamma(digamma(totals)[groups] + mean_logs)  # slower, but always ascends
         bad = ~(np.isfinite(new) & (new > 0.1 * alpha) & (new < 10.0 * alpha))
