@@ -34,3 +34,19 @@ def test_groups_sum_to_one():
     X = np.tile([[1, 0, 2, 0], [0, 1, 0, 2]], (6, 1))
     estimator = discan.MPCA(2, algorithm="map", groups=[0, 0, 1, 1], random_state=0).fit(X)
     np.testing.assert_allclose(estimator.to_pyldavis()["topic_term_dists"].sum(axis=1), 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("groups", [None, np.repeat([0, 1], 4)], ids=["text", "groups"])
+def test_pyldavis_takes_it(groups):
+    vis = pytest.importorskip("pyLDAvis")
+    X = np.random.default_rng(1).poisson(0.8, (30, 8))
+    X[:, 5] = 0
+    X[3] = 0
+    estimator = discan.DCA(4, groups=groups, algorithm="map", random_state=0, max_iter=10).fit(X)
+    for given in (estimator.to_pyldavis(X), estimator.to_pyldavis()):
+        page = vis.prepare(**given, n_jobs=1, R=5)
+        assert sorted(page.topic_order) == [1, 2, 3, 4]
+        assert page.topic_coordinates["Freq"].sum() == pytest.approx(100)
+        assert set(page.topic_info["Term"]) <= set(given["vocab"])
+    assert "ldavis" in vis.prepared_data_to_html(page)

@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import gzip
-import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +13,11 @@ import numpy as np
 from discan.data.corpus import Layout
 from discan.data.intake import read_names
 from discan.data.nouns import ALLELES, TEXT, Nouns
-from discan.errors import InputError, StorageError, shown
+from discan.errors import InputError
 from discan.estimators.dca import DCA
+from discan.estimators.mallet_files import read_shares, read_state, read_weights
+from discan.estimators.result_files import StrPath, read_lines, read_numbers
+from discan.estimators.structure_results import read_results
 from discan.fitting.posterior import KnownDocuments
 from discan.models.base import proportions
 from discan.typing import Array
@@ -27,8 +26,6 @@ __all__ = [
     "from_admixture", "from_gensim", "from_mallet", "from_sklearn", "from_structure",
     "from_tomotopy",
 ]  # fmt: skip
-
-StrPath = str | os.PathLike[str]
 
 
 def from_gensim(model: Any, corpus: Any = None) -> DCA:
@@ -105,19 +102,14 @@ def from_mallet(path: StrPath, doc_topics: StrPath | None = None) -> DCA:
     doc_topics : path, optional
         Shares of the documents (``--output-doc-topics``), beside weights of words.
     """
-    lines = iter(_lines(path))
-    first = next(lines, "")
+    first, *others = read_lines(path)
     if first.startswith("#doc"):
-        return _mallet_state(path, lines)
-    rows = [line.split("\t") for line in (first, *lines) if line.strip()]
-    if not all(len(row) == 3 for row in rows):
-        raise InputError(f"{path}: neither a state of MALLET nor weights of words of topics")
-    components, words = _table(path, [(int(k), w, float(x)) for k, w, x in _numbers(path, rows)])
+        state = read_state(path, others)
+        return _imported("MALLET", *state)
+    components, words = read_weights(path, [first, *others])
     shares = names = None
     if doc_topics is not None:
-        parts = [line.split("\t") for line in _lines(doc_topics) if not line.startswith("#")]
-        shares = _floats(doc_topics, [row[2:] for row in parts if len(row) > 2])
-        names = [row[1] for row in parts if len(row) > 2]
+        shares, names = read_shares(doc_topics, len(components))
     return _imported("MALLET", components, words, None, shares, None, names)
 
 
@@ -135,10 +127,10 @@ def from_admixture(
         Shares, a row per individual.
     loci, individuals : names, optional
     """
-    second = _floats(p, [line.split() for line in _lines(p)])
+    second = read_numbers(p, [line.split() for line in read_lines(p)])
     if second.size == 0 or second.max() > 1:
         raise InputError(f"{p}: frequencies lie between 0 and 1")
-    shares = None if q is None else _floats(q, [line.split() for line in _lines(q)])
+    shares = None if q is None else read_numbers(q, [line.split() for line in read_lines(q)])
     titles = [f"locus {n + 1}" for n in range(len(second))] if loci is None else list(loci)
     if len(titles) != len(second):
         raise InputError(f"{p}: {len(second)} loci, and {len(titles)} names of loci")
@@ -153,38 +145,13 @@ def from_admixture(
 
 def from_structure(path: StrPath) -> DCA:
     """Make a fitted estimator of a file of results of STRUCTURE, ``..._f``."""
-    text = "\n".join(_lines(path))
-    _, found, rest = text.partition("Estimated Allele Frequencies in each cluster")
-    if not found:
-        raise InputError(f"{path}: holds no allele frequencies; is it STRUCTURE's file _f?")
-    table: list[list[str]] = []
-    words: list[str] = []
-    titles: list[str] = []
-    groups: list[int] = []
-    for locus in re.split(r"^Locus\s+", rest, flags=re.MULTILINE)[1:]:
-        head, *lines = locus.splitlines()
-        number, _, name = head.partition(":")
-        title = name.strip() or f"locus {number.strip()}"
-        for line in lines:
-            row = re.match(r"\s*(-?\w+)\s+\([\d.]+\)((?:\s+[\d.eE+-]+)+)\s*$", line)
-            if row:
-                words.append(f"{title}={row[1]}")
-                groups.append(len(titles))
-                table.append(row[2].split())
-        titles.append(title)
-    if not table:
-        raise InputError(f"{path}: holds no allele frequencies; is it STRUCTURE's file _f?")
-    components = _floats(path, table).T
-    block = text.partition("Inferred ancestry of individuals")[2]
-    people = re.findall(
-        r"^\s*\d+\s+(\S+)\s+\(\d+\)[^:\n]*:((?:[ \t]+[\d.]+)+)", block, re.MULTILINE
-    )
-    k = len(components)
-    shares = _floats(path, [row.split()[:k] for _, row in people]) if people else None
-    lengths = None if shares is None else np.full(len(shares), 2.0 * len(titles))
+    found = read_results(path)
+    n_tokens = float(found.ploidy * len(found.loci))
+    lengths = None if found.shares is None else np.full(len(found.shares), n_tokens)
     return _imported(
-        "STRUCTURE", components, words, None, shares, lengths, [name for name, _ in people] or None,
-        groups=np.array(groups), group_names=titles, algorithm="map",
+        "STRUCTURE", found.frequencies, found.words, found.alpha, found.shares, lengths,
+        found.names, groups=np.array(found.locus_of_word), group_names=found.loci,
+        algorithm="map",
     )  # fmt: skip
 
 
@@ -230,85 +197,6 @@ def _checked_shares(program: str, shares: Array, n_components: int) -> Array:
             f"{n_components}), all of them at least 0"
         )
     return proportions(np.maximum(shares, 1e-12))
-
-
-def _mallet_state(path: StrPath, lines: Iterable[str]) -> DCA:
-    """Read a state: a line per token, with its document, word and topic."""
-    alpha: list[float] | None = None
-    beta = 0.01
-    counts: dict[tuple[int, str], float] = {}
-    documents: dict[tuple[int, int], float] = {}
-    names: dict[int, str] = {}
-    for line in lines:
-        if line.startswith("#alpha"):
-            alpha = _floats(path, [line.partition(":")[2].split()])[0].tolist()
-        elif line.startswith("#beta"):
-            beta = float(_floats(path, [line.partition(":")[2].split()])[0, 0])
-        elif line.strip():
-            parts = line.split(" ")
-            try:
-                document, topic, word = int(parts[0]), int(parts[-1]), parts[-2]
-            except (ValueError, IndexError):
-                raise InputError(f"{path}: {shown(line)} is no line of a state") from None
-            names[document] = " ".join(parts[1:-4])
-            counts[topic, word] = counts.get((topic, word), 0.0) + 1.0
-            documents[document, topic] = documents.get((document, topic), 0.0) + 1.0
-    components, words = _table(path, [(k, word, n) for (k, word), n in counts.items()],
-                               0 if alpha is None else len(alpha))  # fmt: skip
-    prior = np.full(len(components), 0.1) if alpha is None else np.asarray(alpha)
-    table = np.zeros((max(names) + 1, len(components)))
-    for (document, topic), n in documents.items():
-        table[document, topic] = n
-    lengths = table.sum(axis=1)
-    labels = [names.get(i, "") for i in range(len(table))]
-    return _imported(
-        "MALLET", components + beta, words, prior, table + prior, lengths,
-        labels if all(label not in ("", "NA") for label in labels) else None,
-    )  # fmt: skip
-
-
-def _table(
-    path: StrPath, entries: list[tuple[int, str, float]], least: int = 0
-) -> tuple[Array, list[str]]:
-    """Make a table (K, J) of weights of words in topics; words are in alphabetical order."""
-    if not entries or min(k for k, _, _ in entries) < 0:
-        raise InputError(f"{path}: there are no topics and words in it")
-    words = sorted({word for _, word, _ in entries})
-    place = {word: j for j, word in enumerate(words)}
-    table = np.zeros((max(max(k for k, _, _ in entries) + 1, least), len(words)))
-    for k, word, value in entries:
-        table[k, place[word]] = value
-    return table, words
-
-
-def _lines(path: StrPath) -> list[str]:
-    """Lines of a text file, which may be compressed by gzip."""
-    try:
-        data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        raise StorageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    return data.decode("utf-8", "replace").splitlines()
-
-
-def _numbers(path: StrPath, rows: list[list[str]]) -> list[list[str]]:
-    for row in rows:
-        if not row[0].isdecimal():
-            raise InputError(f"{path}: {shown(row[0])} is no number of a topic")
-        _floats(path, [[row[2]]])
-    return rows
-
-
-def _floats(path: StrPath, rows: list[list[str]]) -> Array:
-    """Make a table of numbers of rows of text."""
-    try:
-        table = np.array([[float(cell) for cell in row] for row in rows if row], dtype=np.float64)
-    except ValueError:
-        raise InputError(f"{path}: not a table of numbers with rows of equal length") from None
-    if table.ndim != 2 or not np.isfinite(table).all() or (table < 0).any():
-        raise InputError(f"{path}: not a table of finite numbers, all at least 0")
-    return table
 
 
 @contextmanager
