@@ -37,7 +37,11 @@ audit: .venv/.installed
 		|| { echo "no audit: pip-audit cannot be installed here"; exit 0; }; \
 	$(BIN)/python -m pip_audit --local --skip-editable 2>&1 | tee .venv/audit.txt; \
 	if grep -q "^Found [0-9]* known" .venv/audit.txt; then exit 1; fi; \
-	grep -q "^No known" .venv/audit.txt || echo "no audit: the database cannot be reached"
+	left_out=$$(grep -c "could not be audited" .venv/audit.txt); \
+	if [ $$left_out -gt 0 ]; then \
+		echo "no audit of $$left_out packages: the index that pip uses tells nothing about them"; \
+	elif ! grep -q "^No known" .venv/audit.txt; then \
+		echo "no audit: the database cannot be reached"; fi
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
