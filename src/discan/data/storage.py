@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,10 @@ from discan.data.intake import reason
 from discan.errors import InputError, LimitError, ModelFileError, StorageError, shown
 from discan.typing import Array
 
-__all__ = ["FORMAT", "HEAD", "probe", "read_file", "write_file", "write_whole"]
+__all__ = [
+    "FORMAT", "HEAD", "StoredArray", "parse_json", "probe", "read_file", "read_places",
+    "write_file", "write_whole",
+]  # fmt: skip
 
 FORMAT = 1
 HEAD = ("format", "kind", "library")
@@ -195,7 +199,7 @@ def _header(path: str | os.PathLike[str], metadata: Mapping[str, str], kind: str
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
     if hashlib.sha256(text.encode()).hexdigest() != metadata.get("sha256"):
         raise ModelFileError(f"{path}: the header fails its checksum; the file is damaged")
-    header = _json(path, text)
+    header = parse_json(path, text)
     if not isinstance(header, dict) or header.get("kind") != kind:
         found = header.get("kind") if isinstance(header, dict) else None
         raise ModelFileError(f"{path}: holds {_a(found)}, not {_a(kind)}")
@@ -208,7 +212,63 @@ def _header(path: str | os.PathLike[str], metadata: Mapping[str, str], kind: str
     return header
 
 
-def _json(path: str | os.PathLike[str], text: str | bytes) -> Any:
+class StoredArray(NamedTuple):
+    """Where a file holds an array: its type and shape, and the place of its first byte."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int
+
+
+def read_places(
+    path: str | os.PathLike[str], kind: str
+) -> tuple[dict[str, Any], dict[str, StoredArray]]:
+    """Read the header of a file, and where its arrays are, so that parts of them can be read.
+
+    The checksum of the header is verified, and those of the arrays are not.
+    """
+    _check_file(path)
+    with storage_errors(path), open(path, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        n_bytes = int.from_bytes(stream.read(8), "little")
+        text = stream.read(n_bytes) if n_bytes <= min(size - 8, _LARGEST_HEADER) else b""
+    if not text or len(text) != n_bytes:
+        raise ModelFileError(f"{path}: {foreign(path) or 'not a whole discan file'}")
+    entries = parse_json(path, text)
+    metadata = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
+    if not isinstance(metadata, dict):
+        raise ModelFileError(f"{path}: a file of arrays, but not one of discan's")
+    header = _header(path, metadata, kind)
+    places = {name: _place(path, name, entry, 8 + n_bytes) for name, entry in entries.items()}
+    end = max((p.start + _n_bytes(p) for p in places.values()), default=8 + n_bytes)
+    if end != size:
+        raise ModelFileError(f"{path}: holds {size:,} bytes, not {end:,}; the file is cut short")
+    return header, places
+
+
+def _place(path: str | os.PathLike[str], name: str, entry: Any, start: int) -> StoredArray:
+    """Return where an array is, as the header of a safetensors file says."""
+    types = {kind: dtype for dtype, kind in _TYPES.items()}
+    try:
+        dtype = np.dtype("<" + types[entry["dtype"]])
+        shape = tuple(entry["shape"])
+        begin, end = entry["data_offsets"]
+        sound = all(type(n) is int and n >= 0 for n in (*shape, begin, end))
+        found = StoredArray(dtype, shape, start + begin)
+        sound = sound and _n_bytes(found) == end - begin
+    except (KeyError, TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ModelFileError(f"{path}: the place of array {shown(name)} cannot be read")
+    return found
+
+
+def _n_bytes(place: StoredArray) -> int:
+    return math.prod(place.shape) * place.dtype.itemsize
+
+
+def parse_json(path: str | os.PathLike[str], text: str | bytes) -> Any:
+    """Parse JSON strictly: no key twice, no infinite number."""
     try:
         return json.loads(
             text,
@@ -232,7 +292,7 @@ def _with_names_back(path: str | os.PathLike[str], value: Any, arrays: dict[str,
     kept = arrays.pop(name, None)
     if kept is None or kept.dtype != np.uint8 or kept.ndim != 1:
         raise ModelFileError(f"{path}: the list {shown(name)} is missing")
-    return _json(path, kept.tobytes())
+    return parse_json(path, kept.tobytes())
 
 
 def _word(value: Any) -> str:
