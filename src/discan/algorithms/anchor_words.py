@@ -75,9 +75,10 @@ def _neighbours(corpus: Corpus, n_components: int, seed: int) -> Array:
     rng = np.random.Generator(np.random.Philox(key=int(seed)))
     signs = rng.choice([-1.0, 1.0], n_words)
     neighbours, totals = np.zeros((n_words, width), np.float32), np.zeros(n_words)
-    add_co_occurrences(
-        corpus.indptr, corpus.words, corpus.counts, rank % width, signs, neighbours, totals
-    )
+    for part in corpus.parts():
+        add_co_occurrences(
+            part.indptr, part.words, part.counts, rank % width, signs, neighbours, totals
+        )
     mean = neighbours.sum(axis=0, dtype=np.float64) / max(totals.sum(), 1e-300)
     known = totals > 0.0  # the other words are always alone in their documents
     neighbours[known] /= totals[known, None]

@@ -10,7 +10,7 @@ updates the hyperparameters and reports the objective.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.corpus import Block, BlockRef, Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError
 from discan.models import LoadingsPrior, Model, ScoreTable
@@ -45,14 +45,17 @@ class Clock(NamedTuple):
 class Start(NamedTuple):
     """Where a fit starts; None leaves it to chance.
 
-    loading_counts (J, K): expected counts; scores (I, K), any scale.
+    loading_counts (J, K): expected counts; scores (I, K), any scale, or a function that returns
+    those of a block's documents (n, K).
     """
 
     loading_counts: Array | None = None
-    scores: Array | None = None
+    scores: Array | Callable[[BlockRef], Array] | None = None
 
-    def scores_of(self, block: Block) -> Array | None:
+    def scores_of(self, block: BlockRef) -> Array | None:
         """Scores of a block's documents, (n, K)."""
+        if callable(self.scores):
+            return self.scores(block)
         return None if self.scores is None else self.scores[block.start : block.stop]
 
 
@@ -68,11 +71,11 @@ class Posterior(NamedTuple):
 class States(Protocol):
     """The states of all blocks, in memory or elsewhere."""
 
-    def get(self, block: Block) -> Any:
+    def get(self, block: BlockRef) -> Any:
         """Return the state of a block."""
         ...
 
-    def put(self, block: Block, state: Any) -> None:
+    def put(self, block: BlockRef, state: Any) -> None:
         """Keep the state of a block."""
         ...
 
@@ -258,11 +261,12 @@ class Cycle(NamedTuple):
 
 
 class Algorithm(ABC):
-    """A way to estimate: a frozen bundle of options, and ten verbs.
+    """A way to estimate: a frozen bundle of options, and eleven verbs.
 
-    ``refusal`` and ``plan`` come before a fit; ``init`` and ``init_state`` start it;
-    ``prepare``, ``step`` and ``update`` make a visit, ``finish`` ends a cycle; ``read`` and
-    ``infer`` answer questions. ``init_state``, ``step``, ``read`` and ``infer`` work on one block.
+    ``refusal`` and ``plan`` come before a fit; ``init`` and ``init_state`` start it; ``prepare``,
+    ``begin_step``, ``step`` and ``update`` make a visit, ``finish`` ends a cycle; ``read`` and
+    ``infer`` answer questions. ``init_state``, ``begin_step``, ``step``, ``read`` and ``infer``
+    work on one block.
 
     Class attributes
     ----------------
@@ -323,14 +327,15 @@ class Algorithm(ABC):
 
     # ---- a visit ----
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
-        """Return the parameters that a visit of these blocks reads.
-
-        The states of the blocks may change here too, where that adds to no statistic.
-        """
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
+        """Return the parameters that a visit reads."""
         return params
+
+    def begin_step(self, params: Params, block: Block, state: Any) -> None:
+        """Change the state of a block before its step, where that adds to no statistic.
+
+        Blocks are independent here, so each may have a thread, even where there are few lanes.
+        """
 
     @abstractmethod
     def step(self, params: Params, block: Block, state: Any, clock: Clock, lane: Stats) -> None:

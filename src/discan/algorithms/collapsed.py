@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, States, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.word_index import WordIndex
-from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus
 from discan.data.rules import stored
 from discan.engines import Engine, pieces
 from discan.errors import LimitError
@@ -148,7 +148,7 @@ class Collapsed(Sampler):
             **self.chain(corpus),
         )
 
-    def _rounds(self, corpus: Corpus, n_components: int) -> list[Sequence[Block]]:
+    def _rounds(self, corpus: Corpus, n_components: int) -> list[Sequence[BlockRef]]:
         """Several rounds of smaller blocks, each from all over the corpus."""
         n_rounds = self.n_rounds
         if n_rounds is None:
@@ -162,14 +162,14 @@ class Collapsed(Sampler):
         return [sorted(part, key=_n_tokens, reverse=True) for part in parts]
 
     def _memory(
-        self, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[Block]], exact: bool
+        self, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[BlockRef]], exact: bool
     ) -> dict[str, Any]:
         """Estimate the memory of assignments, counts, lists, moves, averages and a block."""
         sizes = Sizes.of(corpus, n_components, rounds, FIRST_LANES)
         loadings, scores, block, _ = sizes
         n_tokens, n_blocks = int(corpus.n_tokens), sum(map(len, rounds))
         count = self._count_type(corpus, exact)().itemsize
-        kept = 2 * n_tokens
+        kept = 0 if corpus.on_disk else 2 * n_tokens
         sums = count * min(FIRST_LANES, n_blocks)
         begin = Phase((4 + sums) * loadings + kept, 8 * block)
         if self.start != "random":  # counts and scores of the start, and what is made of them
@@ -225,9 +225,7 @@ class Collapsed(Sampler):
 
     # ---- a visit ----
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
         """Make the tables of the blocked schedule; list each word's components if K is large."""
         memory: Sweep = params.memory
         if memory.live:
@@ -293,7 +291,7 @@ class Collapsed(Sampler):
         return params
 
 
-def _n_tokens(block: Block) -> int:
+def _n_tokens(block: BlockRef) -> int:
     return block.token_stop - block.token_start
 
 

@@ -49,9 +49,10 @@ class EM(Expectation):
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
-        constants = before.model.log_peak_constant(corpus.lengths) + before.model.log_bag(corpus)
+        model = before.model
+        constants = corpus.sum_by_length(model.log_peak_constant) + model.total_log_bag(corpus)
         loading_term = float(weighted_log_loadings(before.loadings, before.prior.gamma))
-        return stats.objective + float(constants.sum()) + loading_term
+        return stats.objective + constants + loading_term
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ from discan.algorithms.base import (
     Params,
     Posterior,
     Start,
-    States,
     Stats,
 )
 from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.schedule import Schedule, most_lanes
-from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
@@ -203,7 +202,7 @@ class Expectation(OnlineOptions, Algorithm):
         short = corpus.n_entries <= SINGLE_ENTRIES * corpus.n_documents
         return np.float32 if large and short and not self.geometric_mean else np.float64
 
-    def _batches(self, corpus: Corpus) -> list[Sequence[Block]]:
+    def _batches(self, corpus: Corpus) -> list[Sequence[BlockRef]]:
         """Batches of documents, each taken from all over the corpus."""
         entries = self._entries(corpus)
         pieces = corpus.blocks_of(max(1, min(entries // PLACES, BLOCK_ENTRIES)))
@@ -262,15 +261,15 @@ class Expectation(OnlineOptions, Algorithm):
 
     # ---- a visit ----
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
+        """Raise the loadings to the power of the responsibilities."""
+        return _tempered(params)
+
+    def begin_step(self, params: Params, block: Block, state: ScoreState) -> None:
         """Take all inner steps but the last, which alone adds to the expected counts."""
-        params = _tempered(params)
         steps = self._inner_steps() - 1
         if steps > 0 and not params.can_be_absent:
-            engine.run(lambda b: self._expect(params, b, states.get(b), None, steps), blocks)
-        return params
+            self._expect(params, block, state, None, steps)
 
     def step(
         self, params: Params, block: Block, state: ScoreState, clock: Clock, lane: Stats

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.data.corpus import Block, Corpus
+from discan.data.corpus import BlockRef, Corpus
 from discan.typing import Array
 
 __all__ = [
@@ -40,7 +40,7 @@ class Phase(NamedTuple):
 class Sizes(NamedTuple):
     """Sizes of the tables of a fit, in elements.
 
-    loadings, scores : J x K and I x K; block : K times the documents of the largest block; lanes :
+    loadings, scores : J x K and I x K, or 0 if scores are on disk; block : K times the documents of the largest block; lanes :
     partial sums of the largest round.
     """
 
@@ -51,13 +51,13 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(
-        cls, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[Block]], lanes: int
+        cls, corpus: Corpus, n_components: int, rounds: Sequence[Sequence[BlockRef]], lanes: int
     ) -> Sizes:
         """Return the sizes of a fit by these rounds."""
         longest = max(block.stop - block.start for blocks in rounds for block in blocks)
         return cls(
             n_components * corpus.n_words,
-            n_components * corpus.n_documents,
+            0 if corpus.on_disk else n_components * corpus.n_documents,
             n_components * longest,
             min(lanes, max(map(len, rounds))),
         )
@@ -126,4 +126,6 @@ def averages(corpus: Corpus, n_components: int, n_draws: int) -> float:
         means = PAIR * used_pairs(corpus.word_totals, n_components, n_draws)
     else:
         means = 8.0 * loadings
+    if corpus.on_disk:  # where documents are not averaged
+        return means
     return means + PAIR * used_pairs(corpus.lengths, n_components, n_draws)

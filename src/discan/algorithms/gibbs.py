@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, States, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler
 from discan.algorithms.schedule import Schedule, most_lanes
@@ -100,9 +99,7 @@ class Gibbs(Sampler):
         )  # fmt: skip
         return SplitState(component_counts, scores.copy())
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
         """Draw the loadings given the counts."""
         counts, prior = params.loading_counts, params.prior
         assert counts is not None

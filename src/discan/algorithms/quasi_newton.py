@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import Clock, Cycle, Params, Start, States, Stats
+from discan.algorithms.base import Clock, Cycle, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Sizes
 from discan.algorithms.schedule import Schedule
@@ -198,12 +197,9 @@ class QuasiNewton(Wrapper):
         kept = {f.name: getattr(state, f.name) for f in fields(ScoreState)}
         return Secants(**kept, **_empty(state.score_shape, len(params.memory.slots)))
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
-        """Move scores and loadings to where the next pass begins."""
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
+        """Move the loadings to where the next pass begins."""
         memory: Curvature = params.memory
-        engine.run(lambda block: _move_scores(states.get(block), memory), blocks)
         departure = np.asarray(params.loadings)
         if memory.based:
             reached = np.sqrt(departure) * memory.sizes
@@ -215,7 +211,12 @@ class QuasiNewton(Wrapper):
             np.multiply(np.sqrt(departure), memory.sizes, out=memory.begun)
         memory = replace(memory, latest=params.loadings, departure=departure)
         ahead = replace(params, loadings=departure, memory=memory)
-        return super().prepare(ahead, blocks, states, clock, engine)
+        return super().prepare(ahead, clock, engine)
+
+    def begin_step(self, params: Params, block: Block, state: Secants) -> None:
+        """Move the scores to where the next pass begins."""
+        _move_scores(state, params.memory)
+        super().begin_step(params, block, state)
 
     def step(self, params: Params, block: Block, state: Secants, clock: Clock, lane: Stats) -> None:
         """Make the step of EM; write the pair of this pass, and add its products to the lane."""

@@ -95,16 +95,13 @@ class Sampler(Algorithm):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse counts that are not 32-bit whole numbers."""
-        if corpus is None or corpus.counts.dtype.kind == "i":
+        if corpus is None or corpus.count_type.kind == "i":
             return None
         instead = {"algorithm": "variational"}
         if corpus.integral:
             return LimitError("a count above 2,147,483,647 is too large for a sampler", use=instead)
-        at = int(np.argmax(np.rint(corpus.counts) != corpus.counts))
-        row = int(np.searchsorted(corpus.indptr, at, side="right")) - 1
         return InputError(
-            f"count {corpus.counts[at]:g} at row {row}, column {corpus.words[at]} is not a whole "
-            f"number, and {self.name} draws whole tokens",
+            f"{_first_fraction(corpus)} is not a whole number, and {self.name} draws whole tokens",
             remedy="round the counts", use=instead,
         )  # fmt: skip
 
@@ -154,8 +151,8 @@ class Sampler(Algorithm):
 
         The draws are exact (theory 5.3).
         """
-        constants = before.model.log_constant(schedule.corpus.lengths)
-        objective = stats.objective + float(constants.sum()) + _log_loadings(params, engine)
+        constants = schedule.corpus.sum_by_length(before.model.log_constant)
+        objective = stats.objective + constants + _log_loadings(params, engine)
         if not params.learn or not self.moves(clock):
             return Cycle(params, objective)
         rng = np.random.Generator(
@@ -188,6 +185,19 @@ class Sampler(Algorithm):
         rows = params.table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
         return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
+
+
+def _first_fraction(corpus: Corpus) -> str:
+    """Name the first count that is not a whole number."""
+    before = 0
+    for part in corpus.parts():
+        fractions = np.rint(part.counts) != part.counts
+        if fractions.any():
+            at = int(np.argmax(fractions))
+            row = before + int(np.searchsorted(part.indptr, at, side="right")) - 1
+            return f"count {part.counts[at]:g} at row {row}, column {part.words[at]}"
+        before += part.n_documents
+    raise AssertionError("all counts are whole numbers")
 
 
 def _drawn(params: Params, block: Block, seed: np.uint64) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from discan.data.corpus import Block, Corpus
+from discan.data.corpus import BlockRef, Corpus
 from discan.typing import Array
 
 __all__ = ["MAX_CYCLES", "Schedule", "most_lanes"]
@@ -25,7 +25,7 @@ class Schedule:
     ----------
     corpus : Corpus
         Documents to learn from.
-    rounds : sequence of sequences of Block
+    rounds : sequence of sequences of BlockRef
         The parameters are updated after each round. A cycle is all rounds.
     visits : int
         Number of passes over a round, with new parameters each time.
@@ -63,7 +63,7 @@ class Schedule:
     """
 
     corpus: Corpus
-    rounds: Sequence[Sequence[Block]]
+    rounds: Sequence[Sequence[BlockRef]]
     lanes: int
     bytes: int
     state_type: Any
@@ -85,7 +85,7 @@ class Schedule:
     record: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[BlockRef]:
         """All blocks of a cycle, in order."""
         return [block for blocks in self.rounds for block in blocks]
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from discan.algorithms.base import Clock, Params, Start, States, Stats
+from discan.algorithms.base import Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.schedule import Schedule
@@ -107,16 +106,18 @@ class Squarem(Wrapper):
         kept = {f.name: getattr(state, f.name) for f in fields(ScoreState)}
         return Trail(**kept, old=state.score_shape.copy(), older=state.score_shape.copy())
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
-        """Move scores and loadings to the point ahead, if there is one."""
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
+        """Move the loadings to the point ahead, if there is one."""
         memory: Strides = params.memory
-        engine.run(lambda block: _depart(states.get(block), memory), blocks)
         departure = memory.begun if memory.stride > 1.0 else params.loadings
         memory = replace(memory, latest=params.loadings, departure=departure)
         ahead = replace(params, loadings=departure, memory=memory)
-        return super().prepare(ahead, blocks, states, clock, engine)
+        return super().prepare(ahead, clock, engine)
+
+    def begin_step(self, params: Params, block: Block, state: Trail) -> None:
+        """Move the scores to the point ahead, if there is one."""
+        _depart(state, params.memory)
+        super().begin_step(params, block, state)
 
     def update(
         self, params: Params, stats: Stats, fraction: float, clock: Clock, engine: Engine

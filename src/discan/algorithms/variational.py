@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, States, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Tables
 from discan.algorithms.schedule import Schedule
@@ -76,9 +75,7 @@ class Variational(Expectation):
         """Numbers of tables, for the estimate of memory."""
         return Tables() if self.loadings == "point" else DIRICHLET
 
-    def prepare(
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
         """Let documents read the means of the loadings in the first cycle of an online fit.
 
         Geometric means are nearly zero where counts are small, as all counts are at first. They
@@ -87,7 +84,7 @@ class Variational(Expectation):
         if self.online and clock.cycle <= 0:
             mean = params.prior.mean(np.asarray(params.loading_counts))
             params = replace(params, loadings=mean)
-        return super().prepare(params, blocks, states, clock, engine)
+        return super().prepare(params, clock, engine)
 
     def with_counts(self, params: Params, counts: Array) -> Params:
         """Set q(Theta), or the point loadings, from expected counts."""
@@ -116,8 +113,9 @@ class Variational(Expectation):
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Return the lower bound on log p(W); with point loadings, plus sum gamma log theta."""
-        constants = before.model.log_constant(corpus.lengths) + before.model.log_bag(corpus)
-        return stats.objective + float(constants.sum()) + _loading_term(before)
+        model = before.model
+        constants = corpus.sum_by_length(model.log_constant) + model.total_log_bag(corpus)
+        return stats.objective + constants + _loading_term(before)
 
     def learnt(self, params: Params, stats: Stats) -> Params:
         """Make the M-steps of the hyperparameters (theory 5.1)."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from discan.algorithms.base import (
     Params,
     Posterior,
     Start,
-    States,
     Stats,
 )
 from discan.algorithms.schedule import Schedule
@@ -48,10 +46,11 @@ class Wrapper(Algorithm):
     ) -> Any:
         return self.wrapped.init_state(params, block, start, clock, lane)
 
-    def prepare(  # noqa: D102
-        self, params: Params, blocks: Sequence[Block], states: States, clock: Clock, engine: Engine
-    ) -> Params:
-        return self.wrapped.prepare(params, blocks, states, clock, engine)
+    def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:  # noqa: D102
+        return self.wrapped.prepare(params, clock, engine)
+
+    def begin_step(self, params: Params, block: Block, state: Any) -> None:  # noqa: D102
+        self.wrapped.begin_step(params, block, state)
 
     def step(self, params: Params, block: Block, state: Any, clock: Clock, lane: Stats) -> None:  # noqa: D102
         self.wrapped.step(params, block, state, clock, lane)

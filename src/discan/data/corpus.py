@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -28,10 +28,11 @@ from discan.data.nouns import Nouns, counted
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["BLOCK_ENTRIES", "Block", "Corpus", "Layout"]
+__all__ = ["BLOCK_ENTRIES", "Block", "BlockRef", "Corpus", "Layout"]
 
 BLOCK_ENTRIES = 2**16
 """Non-zeros in a block, about; it fixes the numbering of blocks, hence the answer's bits."""
+FEW_COUNTS = 2**10
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +91,8 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """A run of whole documents: the unit of work.
+class BlockRef:
+    """Where a run of whole documents is; ``Corpus.read`` returns the documents themselves.
 
     Attributes
     ----------
@@ -99,12 +100,6 @@ class Block:
         Number of the block in its corpus.
     start, stop : int
         Documents `start .. stop - 1`.
-    indptr : (stop - start + 1,) int64 array
-        Offsets into the *whole* `words` and `counts`.
-    words, counts : (n_entries,) arrays
-        Those of the whole corpus.
-    levels : (stop - start,) int32 array
-        Index of each document's total exposure in `Corpus.exposure_levels`.
     token_start, token_stop : int
         The block's tokens in the numbering of all tokens; both 0 when counts are fractional.
     """
@@ -112,12 +107,28 @@ class Block:
     index: int
     start: int
     stop: int
+    token_start: int
+    token_stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Block(BlockRef):
+    """A run of whole documents: the unit of work.
+
+    Attributes
+    ----------
+    indptr : (stop - start + 1,) int64 array
+        Offsets into `words` and `counts`; the first need not be 0.
+    words, counts : arrays
+        Those of the whole corpus, if it is in memory; else those of the block.
+    levels : (stop - start,) int32 array
+        Index of each document's total exposure in `Corpus.exposure_levels`.
+    """
+
     indptr: Array
     words: Array
     counts: Array
     levels: Array
-    token_start: int
-    token_stop: int
 
 
 class Corpus:
@@ -173,6 +184,7 @@ class Corpus:
     nouns: Nouns
     reading: dict[str, Any]
     left_out: Array
+    on_disk: ClassVar[bool] = False  # whether documents are read block by block
 
     def __init__(
         self,
@@ -290,6 +302,11 @@ class Corpus:
             return int(self.counts.sum(dtype=np.int64))
         return float(self.counts.sum())
 
+    @property
+    def count_type(self) -> Any:
+        """Type of the counts: int32 or float64."""
+        return self.counts.dtype
+
     @cached_property
     def integral(self) -> bool:
         """Whether every count is a whole number."""
@@ -308,6 +325,11 @@ class Corpus:
     def lengths(self) -> Array:
         """Sum of each document's counts, (I,) float64."""
         return self._row_sums(lambda counts: counts)
+
+    @cached_property
+    def length_table(self) -> tuple[Array, Array]:
+        """Distinct lengths of documents, ascending, and how many documents have each."""
+        return np.unique(self.lengths, return_counts=True)
 
     @cached_property
     def digest(self) -> str:
@@ -356,7 +378,7 @@ class Corpus:
     @cached_property
     def log_count_factorials(self) -> Array:
         """Sum over words of log w_ij!, (I,) float64."""
-        return self._row_sums(lambda counts: gammaln(counts.astype(np.float64) + 1.0))
+        return self._row_sums(_log_factorials)
 
     @cached_property
     def log_group_factorials(self) -> Array:
@@ -370,7 +392,58 @@ class Corpus:
             return np.zeros(self.n_documents)
         return self._sum_over_groups(xlogy)
 
+    # ---- sums over all documents, in a fixed order wherever the documents are ----
+
+    def sum_by_length(self, function: Callable[[Array], Array]) -> float:
+        """Sum a function of the documents' lengths (n,) over all documents."""
+        lengths, n_documents = self.length_table
+        return float((n_documents * function(lengths)).sum())
+
+    def sum_over(self, function: Callable[[Corpus], Array], name: str) -> float:
+        """Sum a function of documents (n,) over all documents, block by block.
+
+        The sum is remembered by its ``name``.
+        """
+        if name not in self._sums:
+            total = 0.0
+            for part in self.parts():
+                total += float(np.sum(function(part)))
+            self._sums[name] = total
+        return self._sums[name]
+
+    @cached_property
+    def _sums(self) -> dict[str, float]:
+        return {}
+
+    @property
+    def exposure_sum(self) -> float:
+        """Sum of all exposures."""
+        if self.exposures is None:
+            return float(self.n_documents * self.n_groups)
+        return self.sum_over(lambda part: part.total_exposures, "exposures")
+
+    def parts(self) -> Iterator[Corpus]:
+        """Iterate over the documents of each block, a corpus each; nothing is copied."""
+        for block in self.blocks:
+            rows = slice(block.start, block.stop)
+            first, last = self.indptr[block.start], self.indptr[block.stop]
+            yield Corpus.assemble(
+                self.indptr[block.start : block.stop + 1] - first,
+                self.words[first:last],
+                self.counts[first:last],
+                self.layout,
+                None if self.exposures is None else self.exposures[rows],
+            )
+
     # ---- parts ----
+
+    def read(self, block: BlockRef) -> Block:
+        """Return the documents of a block; those in memory are at hand."""
+        assert isinstance(block, Block)
+        return block
+
+    def ahead(self, block: BlockRef) -> None:
+        """Say which block is read next, so that the system can fetch it."""
 
     @property
     def pair_of_entry(self) -> Array:
@@ -379,11 +452,11 @@ class Corpus:
         return documents * self.n_groups + self.layout.group_of_word[self.words]
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> Sequence[Any]:
         """Runs of whole documents of about `BLOCK_ENTRIES` non-zeros, for any number of threads."""
         return self.blocks_of(BLOCK_ENTRIES)
 
-    def blocks_of(self, n_entries: int) -> tuple[Block, ...]:
+    def blocks_of(self, n_entries: int) -> Sequence[Any]:
         """Cut the corpus into runs of whole documents of about `n_entries` non-zeros each."""
         blocks: list[Block] = []
         start = token_start = 0
@@ -538,6 +611,13 @@ class Corpus:
         exposures = None if self.exposures is None else self.exposures[rows, groups]
         values = function(lengths.data, exposures)
         return np.bincount(rows, weights=values, minlength=self.n_documents)
+
+
+def _log_factorials(counts: Array) -> Array:
+    """Logs of w! (n,), by a table if counts are small whole numbers."""
+    if counts.dtype.kind == "i" and counts.size > FEW_COUNTS and counts.max() < FEW_COUNTS:
+        return np.asarray(gammaln(np.arange(FEW_COUNTS) + 1.0)[counts])
+    return np.asarray(gammaln(counts.astype(np.float64) + 1.0))
 
 
 def _check_unexposed(corpus: Corpus) -> None:

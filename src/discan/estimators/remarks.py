@@ -54,7 +54,8 @@ def _too_many(corpus: Corpus, n_components: int) -> DiscanError | None:
     A table of I documents and J words in G groups has at most min(I, J - G + 1) components that
     are no mixtures of each other; and a component of a few tokens is noise.
     """
-    documents = int((corpus.lengths > 0).sum())
+    lengths, n_documents = corpus.length_table
+    documents = int(n_documents[lengths > 0].sum())
     words = int((corpus.word_totals > 0).sum())
     most = max(1, min(documents, words - corpus.n_groups + 1))
     by_tokens = max(1, int(corpus.n_tokens) // FEWEST_TOKENS)
@@ -84,10 +85,8 @@ def _weighted(corpus: Corpus) -> DiscanError | None:
 
 
 def _how_weighted(corpus: Corpus) -> str | None:
-    rows = corpus.to_csr().astype(np.float64)
-    if rows.nnz > LOOKED_AT:
-        last = int(np.searchsorted(rows.indptr, LOOKED_AT))
-        rows = rows[: max(last, 2)]
+    first = max(corpus.blocks_of(LOOKED_AT)[0].stop, 2)
+    rows = corpus.select(slice(0, first)).to_csr().astype(np.float64)
     some = np.diff(rows.indptr) > 1  # a row of one entry has length 1 by chance
     if some.sum() >= 2:
         squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()[some]

@@ -109,11 +109,14 @@ def predict(scores: Array, loadings: Array) -> Array:
 def usual_totals(corpus: Corpus) -> Array:
     """Mean count of each group in the documents that have it, 1 if none has, (G,)."""
     if corpus.n_groups == 1:
-        n_having = np.count_nonzero(corpus.lengths)
+        lengths, n_documents = corpus.length_table
+        n_having = int(n_documents[lengths > 0].sum())
         return np.array([corpus.n_tokens / n_having if n_having else 1.0])
-    lengths = corpus.group_lengths
-    sums = np.bincount(lengths.indices, weights=lengths.data, minlength=corpus.n_groups)
-    having = np.bincount(lengths.indices, minlength=corpus.n_groups)
+    sums, having = np.zeros(corpus.n_groups), np.zeros(corpus.n_groups, dtype=np.int64)
+    for part in corpus.parts():
+        found = part.group_lengths
+        sums += np.bincount(found.indices, weights=found.data, minlength=corpus.n_groups)
+        having += np.bincount(found.indices, minlength=corpus.n_groups)
     return np.where(having > 0, sums / np.maximum(having, 1), 1.0)
 
 

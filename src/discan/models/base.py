@@ -116,6 +116,10 @@ class Model(ABC):
 
     # ---- what follows ----
 
+    def total_log_bag(self, corpus: Corpus) -> float:
+        """Sum of ``log_bag`` over all documents; it does not depend on the hyperparameters."""
+        return corpus.sum_over(self.log_bag, f"log bag, {self.name}")
+
     def can_be_absent(self, learn: frozenset[str]) -> bool:
         """Whether a score can be exactly zero, now or after these hyperparameters are learnt."""
         return False

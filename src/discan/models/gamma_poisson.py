@@ -54,8 +54,8 @@ class GammaPoisson(Model):
             return min(0.5, 5.0 / n_components)
         if corpus is None:
             raise InputError(f"a {self.name} model without data to go by needs beta: give beta=...")
-        seen = corpus.total_exposures > 0
-        mean_total = corpus.lengths[seen].sum() / max(corpus.total_exposures[seen].sum(), 1e-300)
+        # documents of exposure 0 have no tokens
+        mean_total = float(corpus.n_tokens) / max(corpus.exposure_sum, 1e-300)
         return float(bounded(np.sum(self.alpha) / max(mean_total, 1e-6)))
 
     def score_table(self, exposure: Array) -> ScoreTable:
