@@ -23,6 +23,8 @@ CHAIN = Collapsed(
 PLENTY = (30.0, 30.0)
 # With fewer, it overfits.
 FEW = (1.0, 3.0)
+# From this many tokens on, a chain needs hours to settle; expected counts need a tenth of them.
+MANY_TOKENS = 100_000_000
 
 
 def choose(
@@ -38,7 +40,7 @@ def choose(
     has settled; or MAP itself if there are 30 tokens per loading and per score. Counts that are not
     whole cannot be drawn. They get the variational bound if scores have hyperparameters to learn,
     or can be absent; else MAP, or collapsed variational inference if tokens are so few that a point
-    estimate would overfit. Without a corpus, that is for given components, it is MAP.
+    estimate would overfit; so do 100 million tokens or more. Without a corpus, that is for given components, it is MAP.
 
     Point estimates are accelerated as suits the corpus.
     """
@@ -70,7 +72,8 @@ def _choose(
 ) -> Algorithm:
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
-    if corpus is not None and CHAIN.refusal(model, learn, corpus) is None:
+    many = corpus is not None and corpus.n_tokens >= MANY_TOKENS
+    if corpus is not None and not many and CHAIN.refusal(model, learn, corpus) is None:
         plenty = not learn and _reaches(PLENTY, corpus, n_components)
         if not plenty or MAP().refusal(model, learn):
             return CHAIN

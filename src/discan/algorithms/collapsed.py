@@ -50,7 +50,7 @@ FIRST_LANES = 2  # each has J x K counts, which the memory of the averages cover
 class Assignments:
     """The component of every token of a block."""
 
-    assignments: Array = stored(low=0, below="K")
+    assignments: Array = stored("tokens", low=0, below="K")
 
     def add_tokens(self, block: Block, out_loading_counts: Array) -> None:
         """Add the tokens of each word and component, (J, K)."""
@@ -126,7 +126,7 @@ class Collapsed(Sampler):
         The exact schedule has one lane, because it is sequential. The blocked one collects moves,
         which need no partial sums, so lanes cost nothing.
         """
-        if corpus.n_tokens > MOST_TOKENS:
+        if not corpus.on_disk and corpus.n_tokens > MOST_TOKENS:
             raise LimitError(
                 f"{corpus.n_tokens:,} tokens are too many to keep a component for each",
                 use={"algorithm": ("gibbs", "variational")},

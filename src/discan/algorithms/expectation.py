@@ -21,7 +21,7 @@ from discan.algorithms.base import (
     Stats,
 )
 from discan.algorithms.footprint import Sizes, Tables
-from discan.algorithms.schedule import Schedule, most_lanes
+from discan.algorithms.schedule import Schedule, most_cycles, most_lanes
 from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine
@@ -75,10 +75,10 @@ class ScoreState:
     Absence, damping and counts are kept only where scores can be absent.
     """
 
-    score_shape: Array = stored(low=0, high=MOST)
-    absent: Array | None = stored(low=0, high=1, default=None)
-    damping: Array | None = stored(low=0, high=MOST, default=None)
-    component_counts: Array | None = stored(low=0, high=MOST, default=None)
+    score_shape: Array = stored("n", "K", low=0, high=MOST)
+    absent: Array | None = stored("n", "K", low=0, high=1, default=None)
+    damping: Array | None = stored("n", "K", low=0, high=MOST, default=None)
+    component_counts: Array | None = stored("n", "K", low=0, high=MOST, default=None)
 
     def problem(self, params: Params) -> str | None:
         """Why there can be no such state: with a prior, no component is without a score."""
@@ -192,6 +192,7 @@ class Expectation(OnlineOptions, Algorithm):
             ),
             start="words" if self.online else "documents",
             visits=self.visits if self.online else 1,
+            cycles=most_cycles(corpus),
             state_type=ScoreState,
             memory_type=self.memory_type,
         )

@@ -32,8 +32,8 @@ ENTRIES_PER_LANE = 10
 class SplitState:
     """Counts (n, K) and drawn scores (n, K) of a block's documents."""
 
-    component_counts: Array = stored(low=0)
-    scores: Array = stored(low=0)
+    component_counts: Array = stored("n", "K", low=0)
+    scores: Array = stored("n", "K", low=0)
 
     def counts(self, block: Block, n_components: int) -> Array:
         """Component counts of the block's documents in the present draw, (n, K)."""

@@ -52,11 +52,11 @@ class Secants(ScoreState):
     (M, n, K): steps from base to base, and the changes of the residual with them (``bends``).
     """
 
-    begun: Array = stored(low=0, high=MOST, kw_only=True)
-    base: Array = stored(low=0, high=MOST, kw_only=True)
-    residual: Array = stored(low=-MOST, high=MOST, kw_only=True)
-    steps: Array = stored(low=-MOST, high=MOST, kw_only=True)
-    bends: Array = stored(low=-MOST, high=MOST, kw_only=True)
+    begun: Array = stored("n", "K", low=0, high=MOST, kw_only=True)
+    base: Array = stored("n", "K", low=0, high=MOST, kw_only=True)
+    residual: Array = stored("n", "K", low=-MOST, high=MOST, kw_only=True)
+    steps: Array = stored(None, "n", "K", low=-MOST, high=MOST, kw_only=True)
+    bends: Array = stored(None, "n", "K", low=-MOST, high=MOST, kw_only=True)
 
 
 @dataclass(frozen=True)

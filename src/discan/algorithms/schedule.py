@@ -10,9 +10,11 @@ from typing import Any
 from discan.data.corpus import BlockRef, Corpus
 from discan.typing import Array
 
-__all__ = ["MAX_CYCLES", "Schedule", "most_lanes"]
+__all__ = ["MAX_CYCLES", "Schedule", "most_cycles", "most_lanes"]
 
 MAX_CYCLES = 200
+# Beyond so many tokens, each counted once per cycle, there are fewer cycles, but not below these.
+VISITED_TOKENS, LEAST_CYCLES = 6e9, 24
 MAX_LANES = 8
 LANE_BYTES = 2**30  # of all lanes together
 
@@ -126,6 +128,12 @@ class Schedule:
         tokens = max(float(self.corpus.n_tokens), 1.0)
         rise = float(late.mean() - before.mean()) / tokens
         return rise if rise <= max(self.settle, float(late.std()) / tokens) else None
+
+
+def most_cycles(corpus: Corpus) -> int:
+    """Largest number of cycles of an algorithm that does not sample: fewer of very many tokens."""
+    affordable = int(VISITED_TOKENS // max(float(corpus.n_tokens), 1.0))
+    return max(LEAST_CYCLES, min(MAX_CYCLES, affordable))
 
 
 def most_lanes(corpus: Corpus, n_components: int) -> int:

@@ -31,8 +31,8 @@ TABLES = Tables(visit=6, state=3, params=3)
 class Trail(ScoreState):
     """Scores of a block, where the last pass began (``old``) and what came before (``older``)."""
 
-    old: Array = stored(low=0, high=MOST, kw_only=True)
-    older: Array = stored(low=0, high=MOST, kw_only=True)
+    old: Array = stored("n", "K", low=0, high=MOST, kw_only=True)
+    older: Array = stored("n", "K", low=0, high=MOST, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from discan.data.nouns import Nouns, counted
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["BLOCK_ENTRIES", "Block", "BlockRef", "Corpus", "Layout"]
+__all__ = ["BLOCK_ENTRIES", "Block", "BlockRef", "Corpus", "Layout", "read_selection"]
 
 BLOCK_ENTRIES = 2**16
 """Non-zeros in a block, about; it fixes the numbering of blocks, hence the answer's bits."""
@@ -343,6 +343,11 @@ class Corpus:
 
     # ---- exposures ----
 
+    @property
+    def has_exposures(self) -> bool:
+        """Whether documents have exposures of their own."""
+        return self.exposures is not None
+
     @cached_property
     def total_exposures(self) -> Array:
         """Sum of each document's exposures, (I,) float64; the number of groups by default."""
@@ -418,7 +423,7 @@ class Corpus:
     @property
     def exposure_sum(self) -> float:
         """Sum of all exposures."""
-        if self.exposures is None:
+        if not self.has_exposures:
             return float(self.n_documents * self.n_groups)
         return self.sum_over(lambda part: part.total_exposures, "exposures")
 
@@ -503,7 +508,7 @@ class Corpus:
         ----------
         documents : slice, (I,) boolean mask, or array-like of document numbers
         """
-        chosen = _read_selection(documents, self.n_documents)
+        chosen = read_selection(documents, self.n_documents)
         lengths = np.diff(self.indptr)[chosen]
         indptr = offsets(lengths)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[chosen] - indptr[:-1], lengths)
@@ -572,7 +577,7 @@ class Corpus:
         ]
         if self.n_groups > 1:
             parts.append(f"{self.n_groups:,} groups")
-        if self.exposures is not None:
+        if self.has_exposures:
             parts.append("exposures")
         return ", ".join(parts)
 
@@ -635,7 +640,8 @@ def _check_unexposed(corpus: Corpus) -> None:
         )
 
 
-def _read_selection(documents: Any, n_documents: int) -> Array:
+def read_selection(documents: Any, n_documents: int) -> Array:
+    """Return numbers of documents (n,) given by a slice, a mask or a list of numbers."""
     if isinstance(documents, slice):
         chosen = np.arange(n_documents)[documents]
     else:

@@ -283,10 +283,11 @@ class DCA(
 
         Parameters
         ----------
-        X : (I, J) array, sparse matrix, data frame, Corpus, AnnData or MuData
+        X : (I, J) array, sparse matrix, data frame, Corpus, AnnData, MuData or path
             A data frame with columns that are no numbers is a table of answers: one column per
             question, missing values allowed (pandas, polars, Arrow, DuckDB). Modalities of a MuData
-            are groups.
+            are groups. A path names a corpus folder, whose documents are read block by block, or
+            a corpus file; ``discan convert`` writes both.
         y : ignored
         sample_weight : (I,) array, optional
             Weights of the documents: the counts of a document are multiplied by its weight, as if
@@ -297,6 +298,11 @@ class DCA(
             prior mean. The samplers need weights that make whole counts.
         """
         plain = read_corpus(self, X, self.groups, reset=True)
+        if plain.on_disk and self._n_chains() > 1:
+            raise InputError(
+                "several chains choose by their documents, which must be in memory",
+                use={"n_chains": 1},
+            )
         remark_on_data(plain, whole("n_components", self.n_components, 1))
         corpus = weighted(plain, sample_weight, MODELS.find(self.model).normalised)
         # a document's usual number of tokens is that without weights
@@ -311,7 +317,8 @@ class DCA(
                 return self._fit_chains(corpus, seed, folder, totals)
             run = self._last_run_of(corpus)
             if run is None:
-                run = begin(self._task(corpus, seed), self.init, engine)
+                place = None if folder is None else folder.place
+                run = begin(self._task(corpus, seed), self.init, engine, place)
             return self._finish(run, corpus, engine, folder, totals)
 
     def resume(self) -> Self:
@@ -330,7 +337,7 @@ class DCA(
             if folder.has_state:
                 run = restored(folder, task, engine)
             else:
-                run = begin(task, self.init, engine)
+                run = begin(task, self.init, engine, folder.place)
             return self._finish(run, corpus, engine, folder, totals)
 
     def _finish(
@@ -348,7 +355,7 @@ class DCA(
         self.fit_ = replace(result, **changes)
         remark_on_fit(self.fit_)
         run.engine = Threads(1)
-        keep = self.warm_start or run.reason == "interrupted"
+        keep = (self.warm_start or run.reason == "interrupted") and not run.on_disk
         self._last = (run, self._key(corpus)) if keep else None
         return self
 

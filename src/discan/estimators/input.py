@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus, Layout
+from discan.data.folders.corpus import open_corpus
 from discan.data.frames import holds_text, is_frame, read_frame
 from discan.errors import InputError, LimitError
 from discan.validation import LARGEST, LEAST, whole
@@ -32,10 +34,17 @@ def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = Non
             corpus = _regrouped(corpus, groups)
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
+    elif isinstance(X, (str, os.PathLike)):
+        return read_corpus(estimator, open_corpus(X), groups, reset, fit)
     elif isinstance(X, Corpus):
         corpus = Corpus.of(X, groups=groups)
         names = None if fit is None else fit.layout.word_names
         if names is not None and X.layout.word_names not in (None, names):
+            if corpus.on_disk:
+                raise InputError(
+                    "the words of the corpus folder are not those of the model; convert the data "
+                    "with the model's vocabulary"
+                )
             corpus = align(corpus, fit.layout, left_out=fit.left_out)
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
@@ -71,6 +80,8 @@ def weighted(corpus: Corpus, sample_weight: Any, normalised: bool) -> Corpus:
     """
     if sample_weight is None:
         return corpus
+    if corpus.on_disk:
+        raise InputError("documents of a corpus folder cannot be weighted; leave out sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):

@@ -2,7 +2,8 @@
 """Write a run to a folder while it advances, and continue it after any end with the same bits.
 
 A run folder holds ``corpus.discan``, ``settings.discan`` (the estimator's arguments) and
-``state.discan`` (the run at its last checkpoint). Each file is written all or nothing. A state is
+``state.discan`` (the run at its last checkpoint). If the corpus is a folder, the settings name it,
+and the states of its blocks are in ``states/``. Each file is written all or nothing. A state is
 tied to the data and settings of its folder, and checked in every part before it is continued.
 The states of further chains are in folders of their own, ``chain-2/state.discan`` and so on.
 """
@@ -13,18 +14,22 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.algorithms.base import Params, Start
+from discan.algorithms.base import Params, Start, States
 from discan.algorithms.em import PointEstimate
+from discan.algorithms.expectation import block_lengths
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
-from discan.data.rules import MOST, ONE, Rule, Sizes, faults_of, rule_of, taken
+from discan.data.corpus import Block, BlockRef, Corpus
+from discan.data.folders.corpus import FolderCorpus
+from discan.data.rules import MOST, ONE, Rule, Sizes, checked_names, faults_of, rule_of, taken
 from discan.data.storage import read_file, write_file
 from discan.data.store import load_corpus, save_corpus
 from discan.engines import Engine
@@ -33,6 +38,7 @@ from discan.fitting.draws import DrawAverages
 from discan.fitting.memory import check_memory
 from discan.fitting.posterior import checked_loadings
 from discan.fitting.run import Run, Task
+from discan.fitting.states import DiskStates
 from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates
 from discan.kernels.variational import expect
@@ -41,6 +47,7 @@ from discan.validation import LEAST
 
 __all__ = ["RunFolder", "restored"]
 
+LONGEST_WAIT = 60.0  # seconds from one writing of a run to the next, if its documents are on disk
 # Every array of the parameters. Sizes: J words, K components, G groups.
 _PARAMS = {
     "loadings": Rule(("J", "K"), low=0, high=ONE),
@@ -67,6 +74,7 @@ class RunFolder:
     path: Path
     every: int = 10
     chain: int = 0
+    written: dict[str, float] = field(default_factory=dict, compare=False)  # when it was, last
 
     @property
     def has_settings(self) -> bool:
@@ -84,9 +92,14 @@ class RunFolder:
         own = self.path / f"chain-{self.chain + 1}" if self.chain else self.path
         return own / "state.discan"
 
+    @property
+    def place(self) -> Path:
+        """The folder for states of documents that are in a folder themselves."""
+        return self.state.parent
+
     def of_chain(self, chain: int) -> RunFolder:
         """Return the folder as that of another chain, numbered from 0."""
-        return replace(self, chain=chain)
+        return replace(self, chain=chain, written={})
 
     def begin(self, header: dict[str, Any], arrays: dict[str, Array], corpus: Corpus) -> None:
         """Write the data and the settings, before anything is computed."""
@@ -95,8 +108,11 @@ class RunFolder:
                 f"{self.path}: holds a run already; continue it with discan.resume, or choose "
                 "another folder"
             )
-        save_corpus(corpus, self.path / "corpus.discan", follow=False)
         header = {**header, "every": self.every}
+        if isinstance(corpus, FolderCorpus):  # it stays where it is
+            header["corpus"] = {"folder": os.path.abspath(corpus.path), "digest": corpus.digest}
+        else:
+            save_corpus(corpus, self.path / "corpus.discan", follow=False)
         write_file(self.path / "settings.discan", "settings", header, arrays, follow=False)
 
     def settings(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -106,8 +122,16 @@ class RunFolder:
         return read_file(self.path / "settings.discan", "settings")
 
     def corpus(self) -> Corpus:
-        """Read the data."""
-        return load_corpus(self.path / "corpus.discan")
+        """Read the data, or open the folder that they are in."""
+        known = self.settings()[0].get("corpus")
+        if known is None:
+            return load_corpus(self.path / "corpus.discan")
+        with faults_of(self.path / "settings.discan"):
+            folder, digest = (checked_names("corpus", [known["folder"], known["digest"]], 2)) or ()
+        corpus = FolderCorpus(folder)
+        if corpus.digest != digest:
+            raise ModelFileError(f"{folder}: holds other data than when the run was begun")
+        return corpus
 
     def identity(self, corpus: Corpus) -> str:
         """Return a digest of the settings in the folder and of the data, names aside."""
@@ -124,10 +148,19 @@ class RunFolder:
 
     def __call__(self, run: Run, last: bool) -> None:
         """Write the run if it is time to."""
-        if last or run.cycle % self.every == 0:
-            header, arrays = _snapshot(run)
-            header["run"] = self.identity(run.task.corpus)
-            write_file(self.state, "state", header, arrays, follow=False)
+        if not (last or run.cycle % self.every == 0 or self._is_late(run)):
+            return
+        header, arrays = _snapshot(run)
+        header["run"] = self.identity(run.task.corpus)
+        write_file(self.state, "state", header, arrays, follow=False)
+        if isinstance(run.states, DiskStates):
+            run.states.checkpointed()
+        self.written["seconds"] = time.monotonic()
+
+    def _is_late(self, run: Run) -> bool:
+        """Whether a run whose cycles are long was written a while ago."""
+        since = time.monotonic() - self.written.setdefault("seconds", time.monotonic())
+        return run.on_disk and since >= LONGEST_WAIT
 
 
 def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
@@ -137,7 +170,7 @@ def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
     task = _as_begun(task, header.get("notes"))
     schedule = task.plan()
     check_memory(task.needed_bytes(schedule, engine.n_workers))
-    blueprint = _Blueprint.of(Run.begin(task, schedule, Start(), engine))
+    blueprint = _Blueprint.of(_first_run(task, schedule, engine))
     # version 0.1 wrote states without the digest
     if header.get("run", identity := folder.identity(task.corpus)) != identity:
         raise ModelFileError(
@@ -145,7 +178,14 @@ def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
             "it was, or begin a new run"
         )
     with faults_of(path):
-        return _restored(task, schedule, engine, blueprint, header, arrays)
+        return _restored(task, schedule, engine, blueprint, header, arrays, path.parent)
+
+
+def _first_run(task: Task, schedule: Schedule, engine: Engine) -> Run:
+    """Return the same run before its first cycle; of documents in a folder, one block of it."""
+    if schedule.corpus.on_disk:
+        schedule = replace(schedule, rounds=[schedule.blocks[:1]])
+    return Run.begin(task, schedule, Start(), engine)
 
 
 # ---- writing ----
@@ -164,7 +204,9 @@ def _snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
             arrays[f"note.{name}"] = value
         elif value is None or not isinstance(value, float) or math.isfinite(value):
             notes[name] = value  # what is not finite begins with its default again
-    for block in run.schedule.blocks:
+    if isinstance(run.states, DiskStates):
+        arrays |= run.states.synchronise(len(run.schedule.blocks))
+    for block in () if run.on_disk else run.schedule.blocks:
         state = run.states.get(block)
         for name, value in _arrays(state, [f.name for f in dataclasses.fields(state)]).items():
             arrays[f"state.{block.index}.{name}"] = value
@@ -257,6 +299,7 @@ def _restored(
     blueprint: _Blueprint,
     header: Mapping[str, Any],
     arrays: dict[str, Array],
+    place: Path,
 ) -> Run:
     """Return the run of a state; anything that is wrong with it raises an exception."""
     values = taken(_HEADER, header, {})
@@ -267,7 +310,11 @@ def _restored(
         "K": len(task.model.alpha), "cycles": values["cycle"],
     }  # fmt: skip
     params = _params(task, schedule, blueprint, notes, arrays, sizes)
-    states = _states(schedule, blueprint, params, arrays, sizes)
+    states: States
+    if schedule.corpus.on_disk:
+        states = _disk_states(schedule, blueprint, params, arrays, sizes, place)
+    else:
+        states = _states(schedule, blueprint, params, arrays, sizes)
     run = Run(task, schedule, params, states, engine)
     run.trace = _trace(arrays, sizes)
     run.cycle, run.converged = values["cycle"], values["converged"]
@@ -350,10 +397,7 @@ def _states(
     for block in schedule.blocks:
         prefix = f"state.{block.index}."
         expected = blueprint.states[block.index]
-        rules = {
-            name: replace(declared[name], shape=shape, types=types, optional=False)
-            for name, (shape, types) in expected.items()
-        }
+        rules = _rules_of(declared, expected)
         if f"{prefix}all" in arrays:  # a state of one array, as version 0.1 wrote it
             first = next(iter(expected))
             arrays = {**arrays, prefix + first: arrays[f"{prefix}all"]}
@@ -365,6 +409,56 @@ def _states(
     return states
 
 
+def _rules_of(declared: Mapping[str, Rule], expected: Mapping[str, _Kind]) -> dict[str, Rule]:
+    """Return the rules of the arrays of a state."""
+    return {
+        name: replace(declared[name], shape=shape, types=types, optional=False)
+        for name, (shape, types) in expected.items()
+    }
+
+
+def _shape(rule: Rule, own: Sizes, first: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of an array of a block's state, given that of the first block."""
+    return tuple(
+        size if name is None else own[name] if isinstance(name, str) else name
+        for name, size in zip(rule.shape, first, strict=True)
+    )
+
+
+def _disk_states(
+    schedule: Schedule,
+    blueprint: _Blueprint,
+    params: Params,
+    arrays: Mapping[str, Array],
+    sizes: Sizes,
+    place: Path,
+) -> DiskStates:
+    """Return the states of a run folder; each is checked when it is first read."""
+    kind = schedule.state_type
+    declared = {field.name: rule_of(field) or Rule() for field in dataclasses.fields(kind)}
+    (first,) = blueprint.states.values()
+
+    def check(block: BlockRef, state: Any) -> None:
+        own = {
+            "n": block.stop - block.start, "tokens": block.token_stop - block.token_start, **sizes,
+        }  # fmt: skip
+        expected = {
+            name: _Kind(_shape(declared[name], own, known.shape), known.types)
+            for name, known in first.items()
+        }
+        found = _arrays(state, declared)
+        if set(found) != set(expected):
+            raise ModelFileError("its arrays are not those of a state of this run")
+        taken(_rules_of(declared, expected), found, sizes)
+        problem = state.problem(params) if hasattr(state, "problem") else None
+        if problem:
+            raise ModelFileError(problem)
+
+    states = DiskStates.of(kind, place, durable=True)
+    states.restore(arrays, len(schedule.blocks), check)
+    return states
+
+
 def _check_counts(run: Run) -> None:
     """Refuse counts of a chain that are not those of its tokens."""
     params, corpus = run.params, run.training
@@ -372,12 +466,12 @@ def _check_counts(run: Run) -> None:
     by_component = np.zeros(params.n_components, dtype=np.int64)
     recount = np.zeros_like(counts)
     counted = True
-    for block in run.schedule.blocks:
-        state = run.states.get(block)
+    for ref in run.schedule.blocks:
+        block, state = corpus.read(ref), run.states.get(ref)
         counted &= hasattr(state, "add_tokens")
         if counted:
             state.add_tokens(block, recount)
-        by_component += _block_counts(state, block, corpus, params.n_components).sum(axis=0)
+        by_component += _block_counts(state, block, params.n_components).sum(axis=0)
     whole = counts.astype(np.int64) if counts.dtype == np.uint64 else counts
     same = (
         np.array_equal(whole.sum(axis=1, dtype=np.int64), corpus.word_totals.astype(np.int64))
@@ -397,7 +491,8 @@ def _check_possible(run: Run) -> None:
     if not np.isfinite(run.trace.last("objective")):
         return
     table, loadings = run.params.table, np.asarray(run.params.loadings)
-    for block in run.schedule.blocks:
+    for ref in run.schedule.blocks:
+        block = run.training.read(ref)
         objective = np.empty(block.stop - block.start)
         expect(
             block.indptr, block.words, block.counts, block.levels, table.shape, table.rate,
@@ -410,8 +505,8 @@ def _check_possible(run: Run) -> None:
             )
 
 
-def _block_counts(state: Any, block: Block, corpus: Corpus, n_components: int) -> Array:
+def _block_counts(state: Any, block: Block, n_components: int) -> Array:
     counts = np.asarray(state.counts(block, n_components))
-    if not np.array_equal(counts.sum(axis=1), corpus.lengths[block.start : block.stop]):
+    if not np.array_equal(counts.sum(axis=1), block_lengths(block)):
         raise ModelFileError(f"the counts of block {block.index} are not those of its documents")
     return counts

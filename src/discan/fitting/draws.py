@@ -16,7 +16,7 @@ from discan.data.rules import MOST, ONE, Rule, Sizes, taken
 from discan.fitting.chains import Record
 from discan.fitting.document_draws import CountSums, SampledDocuments
 from discan.fitting.loading_draws import DenseMeans, SparseMeans
-from discan.fitting.posterior import Draws, Loadings
+from discan.fitting.posterior import Documents, Draws, Loadings, StoredDocuments
 from discan.models import Model, ScoreTable
 from discan.typing import Array
 
@@ -47,8 +47,9 @@ class DrawAverages:
         absence = bool((present < 1.0).any()) and not params.learns_scores
         self._parts = {
             block.index: CountSums.none(block, corpus.lengths, params, absence)
-            for block in schedule.blocks
+            for block in (() if corpus.on_disk else schedule.blocks)
         }
+        self._totals = np.zeros(params.n_components, dtype=np.int64)  # if documents are on disk
         size = corpus.n_words * params.n_components
         single = size >= SINGLE_MEANS_FROM and _fit_single(corpus, params)
         self._means = (
@@ -96,6 +97,7 @@ class DrawAverages:
         for name, value in values.items():
             self._hyper[name] = self._hyper.get(name, 0.0) + value
         totals = np.asarray(params.totals).sum(axis=0)
+        self._totals += totals
         self._sizes.append(totals / max(totals.sum(), 1))
         if "gamma" in params.learn:
             self._gammas.append(_by_group(params))
@@ -116,6 +118,8 @@ class DrawAverages:
             )
         for index, part in self._parts.items():
             result |= part.arrays(f"averages.{index}")
+        if self._corpus.on_disk:
+            result["averages.totals"] = self._totals
         result["record.sizes"] = np.array(self._sizes)
         result["record.gamma"] = np.array(self._gammas)
         if self.kept is not None:
@@ -149,6 +153,9 @@ class DrawAverages:
             lengths = self._corpus.lengths[part.start : part.stop]
             prefix = f"averages.{index}"
             self._parts[index] = part.restored(prefix, arrays, n_draws * lengths, sizes["K"])
+        if self._corpus.on_disk:
+            rule = Rule(("K",), "i8", low=0)
+            self._totals = taken({"totals": rule}, arrays, sizes, "averages.")["totals"].copy()
         if self.kept is not None:
             self.kept = _kept(arrays, of_size, sizes)
         self._restore_record(arrays, sizes)
@@ -166,9 +173,11 @@ class DrawAverages:
     # ---- results ----
 
     @property
-    def documents(self) -> SampledDocuments:
-        """Averages of the documents over the draws so far."""
+    def documents(self) -> Documents:
+        """Averages of the documents over the draws so far; of a folder, only the totals."""
         corpus = self._corpus
+        if corpus.on_disk:
+            return StoredDocuments.of(corpus, self._totals / self.n_draws)
         return SampledDocuments(
             list(self._parts.values()), self.n_draws, list(self._models),
             corpus.lengths, corpus.levels, corpus.exposure_levels,

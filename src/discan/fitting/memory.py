@@ -40,11 +40,15 @@ def available() -> tuple[int, str] | None:
     return min(limits) if limits else None
 
 
-def check_memory(needed: int) -> None:
+def check_memory(
+    needed: int,
+    what: str = "this fit",
+    remedy: str = "use fewer components, or fewer documents or words",
+) -> None:
     """Refuse what cannot be held, before anything is allocated."""
     found = available()
     if found is not None and needed > found[0]:
-        raise _too_little(needed, found)
+        raise _too_little(needed, found, what, remedy)
 
 
 @contextlib.contextmanager
@@ -60,13 +64,12 @@ def enough_memory(what: str, needed: int | None = None) -> Iterator[None]:
 
 
 def _too_little(
-    needed: int | None, found: tuple[int, str] | None, what: str = "this fit"
-) -> LimitError:
+    needed: int | None, found: tuple[int, str] | None, what: str,
+    remedy: str = "use fewer components, or fewer documents or words",
+) -> LimitError:  # fmt: skip
     about = "more memory than there is" if needed is None else f"about {_gib(needed)} of memory"
     limit = "" if found is None else f"; {found[1]}, of which {_gib(max(found[0], 0))} is left"
-    return LimitError(
-        f"{what} needs {about}{limit}", remedy="use fewer components, or fewer documents or words"
-    )
+    return LimitError(f"{what} needs {about}{limit}", remedy=remedy)
 
 
 def _gib(n_bytes: int) -> str:

@@ -25,7 +25,14 @@ from discan.data.storage import HEAD, read_file, write_file
 from discan.errors import InputError, ModelFileError, shown
 from discan.fitting.chains import read_chains, write_chains
 from discan.fitting.naming import Given
-from discan.fitting.posterior import ROUNDING, KnownDocuments, SavedLoadings, checked_loadings
+from discan.fitting.posterior import (
+    ROUNDING,
+    Documents,
+    KnownDocuments,
+    SavedLoadings,
+    StoredDocuments,
+    checked_loadings,
+)
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
 from discan.models import MODELS, LoadingsPrior, Model
@@ -55,6 +62,13 @@ _ARRAYS = {
     "scores_": Rule(("I", "K"), "f8", low=0, optional=True),
     "scores_sd_": Rule(("I", "K"), "f8", low=0, optional=True),
     "absent_": Rule(("I", "K"), "f8", low=0, high=ONE, optional=True),
+    "component_totals": Rule(("K",), "f8", low=0, optional=True),
+}
+# The folder of the training documents, if they stayed there.
+_FOLDER = {
+    "path": Rule(types="text"),
+    "digest": Rule(types="text"),
+    "documents": Rule(types="whole", low=1),
 }
 # Every part of the header that is no name, list of names, or setting.
 _HEADER = {
@@ -91,7 +105,11 @@ def write_fit(
         "group_of_word": layout.group_of_word,
         "group_totals": fit.group_totals,
     }
-    for name in () if fit.documents is None else ("components_sd", *_TABLES):
+    stored = fit.documents if isinstance(fit.documents, StoredDocuments) else None
+    if stored is not None:
+        arrays["component_totals"] = stored.totals
+    tables = () if stored is not None else _TABLES
+    for name in () if fit.documents is None else ("components_sd", *tables):
         value = getattr(fit, name)
         if value is not None:
             arrays[f"{name}_"] = value
@@ -107,6 +125,7 @@ def write_fit(
         "group_names": layout.group_names,
         "document_names": fit.document_names,
         "component_names": fit.given_names,
+        **({} if stored is None else {"folder": _folder_entry(stored)}),
         **encode_about(fit, arrays),
         **write_chains(fit.record, fit.draws, fit.chains, arrays),
         "attributes": {
@@ -161,7 +180,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         power=float(values["tau"]),
     )
     sd = tables.get("components_sd_")
-    documents = _documents(tables, model)
+    documents = _documents(tables, model, header.get("folder"))
     record, draws, chains = read_chains(header, arrays, sizes, model.hyperparameters)
     fit = Fit(
         algorithm=algorithm,
@@ -229,8 +248,22 @@ def _algorithm(header: Mapping[str, Any], arrays: Mapping[str, Array], model: Mo
     return found
 
 
-def _documents(tables: Mapping[str, Array], model: Model) -> KnownDocuments | None:
-    """Return the tables of the training documents."""
+def _folder_entry(stored: StoredDocuments) -> dict[str, Any]:
+    """Return which folder the training documents are in, as the header has it."""
+    entry = {"path": stored.path, "digest": stored.digest, "documents": stored.n_documents}
+    return entry
+
+
+def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Documents | None:
+    """Return the tables of the training documents, or the folder that they are in."""
+    if folder is not None:
+        values = taken(_FOLDER, folder, {})
+        totals = tables.get("component_totals")
+        if totals is None:
+            raise ModelFileError("component_totals is missing")
+        return StoredDocuments(
+            values["path"], values["digest"], values["documents"], np.asarray(totals)
+        )
     if "scores_" not in tables:
         return None
     if "component_counts_" not in tables:

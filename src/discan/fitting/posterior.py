@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 import numpy as np
 
-from discan.data.corpus import Layout
-from discan.errors import ModelFileError
+from discan.data.corpus import Corpus, Layout
+from discan.errors import LimitError, ModelFileError
 from discan.typing import Array
 
 __all__ = [
     "ROUNDING", "Documents", "Draws", "KnownDocuments", "KnownLoadings", "Loadings",
-    "SavedLoadings", "checked_loadings", "reorder", "size_order",
+    "SavedLoadings", "StoredDocuments", "checked_loadings", "reorder", "size_order",
 ]  # fmt: skip
 
 ROWS_AT_ONCE = 2**12
@@ -121,6 +122,68 @@ class KnownDocuments:
         ):  # fmt: skip
             reorder(table, order)
         return self
+
+
+@dataclass(frozen=True)
+class StoredDocuments:
+    """Documents of a corpus folder; of their tables, only the totals are kept.
+
+    Attributes
+    ----------
+    path, digest : str
+        The folder, and the SHA-256 of its data.
+    n_documents : int
+    totals : (K,) array
+        Tokens of each component.
+    """
+
+    path: str
+    digest: str
+    n_documents: int
+    totals: Array
+
+    @classmethod
+    def of(cls, corpus: Corpus, totals: Array) -> StoredDocuments:
+        """Name the folder of a corpus, and keep the totals."""
+        path = os.path.abspath(getattr(corpus, "path"))  # noqa: B009
+        return cls(path, corpus.digest, corpus.n_documents, totals)
+
+    @property
+    def component_counts(self) -> Array:
+        """Not kept."""
+        return self._refuse()
+
+    @property
+    def component_counts_sd(self) -> Array | None:
+        """Not kept."""
+        return self._refuse()
+
+    @property
+    def scores(self) -> Array:
+        """Not kept."""
+        return self._refuse()
+
+    @property
+    def scores_sd(self) -> Array | None:
+        """Not kept."""
+        return self._refuse()
+
+    @property
+    def absent(self) -> Array | None:
+        """Not kept."""
+        return self._refuse()
+
+    def _refuse(self) -> Array:
+        raise LimitError(
+            f"a fit to the folder {self.path} keeps no tables of its documents",
+            remedy="use transform to compute them",
+        )
+
+    def permuted(self, order: Array) -> StoredDocuments:
+        """Return the same with the components in another order (K,)."""
+        return replace(self, totals=self.totals[order])
+
+    reorder = permuted
 
 
 class Loadings(Protocol):

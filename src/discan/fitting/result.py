@@ -12,11 +12,12 @@ import numpy as np
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.data.corpus import Corpus, Layout
+from discan.data.folders.corpus import FolderCorpus
 from discan.data.left_out import NOTHING
 from discan.data.metadata import EXCERPT
 from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
-from discan.errors import DiscanError, InputError
+from discan.errors import DiscanError, InputError, LimitError
 from discan.fitting import hidden_groups
 from discan.fitting.chains import Chains, Record
 from discan.fitting.convergence import verdict
@@ -29,8 +30,16 @@ from discan.fitting.infer import (
     unigram_completion,
     unigram_prediction,
 )
+from discan.fitting.memory import check_memory
 from discan.fitting.naming import Given, default_names, read_names, words_by_lift
-from discan.fitting.posterior import Documents, Draws, Loadings, size_order
+from discan.fitting.posterior import (
+    Documents,
+    Draws,
+    KnownDocuments,
+    Loadings,
+    StoredDocuments,
+    size_order,
+)
 from discan.fitting.recommending import Recommended, recommend
 from discan.fitting.summary import Component, summarise
 from discan.fitting.trace import Trace
@@ -146,7 +155,9 @@ class Fit:
     @cached_property
     def sizes(self) -> Array:
         """Fraction of all tokens that each component explains, (K,)."""
-        totals = self._known.totals
+        if self.documents is None:
+            raise AttributeError("the components were given, so there are no training documents")
+        totals = self.documents.totals
         return np.asarray(totals / max(totals.sum(), 1e-300))
 
     def by_size(self) -> Fit:
@@ -200,7 +211,34 @@ class Fit:
     def _known(self) -> Documents:
         if self.documents is None:
             raise AttributeError("the components were given, so there are no training documents")
-        return self.documents
+        return self._inferred if isinstance(self.documents, StoredDocuments) else self.documents
+
+    @cached_property
+    def _inferred(self) -> KnownDocuments:
+        """Tables of documents that are in a folder, as ``infer`` gives them, if they fit."""
+        stored = self.documents
+        assert isinstance(stored, StoredDocuments)
+        needed = 8 * stored.n_documents * self.n_components * 3
+        check_memory(needed, "the tables of all documents", "use transform, which writes a file")
+        corpus = FolderCorpus(stored.path)
+        if corpus.digest != stored.digest:
+            raise InputError(f"{stored.path}: holds other documents than those of the fit")
+        found = [self.infer(part) for part in corpus.parts()]
+        return KnownDocuments(
+            np.concatenate([part.component_counts for part in found]),
+            np.concatenate([part.scores for part in found]),
+            None,
+            np.concatenate([part.absent for part in found]),
+        )
+
+    @property
+    def n_documents(self) -> int:
+        """Number of training documents; 0 if the components were given."""
+        if self.documents is None:
+            return 0
+        if isinstance(self.documents, StoredDocuments):
+            return self.documents.n_documents
+        return len(self.scores)
 
     @cached_property
     def component_counts(self) -> Array:
@@ -238,6 +276,11 @@ class Fit:
         If the algorithm has none, the error says so, and which algorithms have.
         """
         value: Array | None = getattr(self, f"{of}_sd")
+        if value is None and of != "components" and isinstance(self.documents, StoredDocuments):
+            raise LimitError(
+                "a fit to a folder keeps no standard deviations of its documents",
+                remedy="use transform_sd",
+            )
         if value is None and "merged" in self.settings:
             raise InputError("merged components have no standard deviations; those of the fit do")
         if value is None:
@@ -382,7 +425,8 @@ class Fit:
 
     def unigram_with_error(self, corpus: Corpus, whole: bool = False) -> tuple[float, float]:
         """The same with its standard error over documents; of ``whole`` documents if asked for."""
-        sizes = self.component_counts.sum(axis=0)
+        stored = isinstance(self.documents, StoredDocuments)
+        sizes = self.sizes if stored else self.component_counts.sum(axis=0)
         overall = (sizes / sizes.sum()) @ self.components
         if whole:
             return score_and_error(unigram_prediction(overall, corpus))
@@ -429,6 +473,13 @@ class Fit:
         """
         if self.documents is None:
             raise InputError("the model has no training documents to summarise; fit it to data")
+        if isinstance(self.documents, StoredDocuments):  # typical documents are not known
+            no_shares = np.zeros((1, self.n_components))
+            return summarise(
+                self.components, self.documents.totals[None], no_shares, self.layout,
+                self.group_totals, self.component_names, None, self.nouns, n_words, 0,
+                self.components_sd if sd else None,
+            )  # fmt: skip
         # the scores of the other models are amounts, whose deviations are not those of shares
         shares_sd = self.scores_sd if sd and self.params.model.normalised else None
         return summarise(
@@ -452,7 +503,7 @@ class Fit:
             "model": self.params.model.name,
             "algorithm": self.algorithm.name,
             "components": self.n_components,
-            "documents": 0 if self.documents is None else len(self.scores),
+            "documents": self.n_documents,
             "words": self.layout.n_words,
             "groups": self.layout.n_groups,
             "cycles": self.n_cycles,

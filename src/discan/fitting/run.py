@@ -16,23 +16,30 @@ from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats, without_priors
 from discan.algorithms.footprint import used_pairs
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.corpus import BlockRef, Corpus
 from discan.engines import Engine
 from discan.errors import InputError
 from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
 from discan.fitting.hidden_groups import usual_totals
 from discan.fitting.interrupts import deferred
-from discan.fitting.posterior import KnownDocuments, KnownLoadings, reorder, size_order
+from discan.fitting.posterior import (
+    KnownDocuments,
+    KnownLoadings,
+    StoredDocuments,
+    reorder,
+    size_order,
+)
 from discan.fitting.progress import progress_bar
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
-from discan.fitting.visit import MemoryStates, Visit, first_states, work
+from discan.fitting.states import DiskStates
+from discan.fitting.visit import MemoryStates, Visit, begin_steps, first_states, work
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
 
-__all__ = ["Run", "Task"]
+__all__ = ["Run", "Task", "without_tables"]
 
 log = logging.getLogger("discan")
 
@@ -91,10 +98,10 @@ class Task:
         """Estimate the memory of the fit, its start aside, on so many threads."""
         n_components = len(self.model.alpha)
         needed = float(schedule.bytes + n_workers * schedule.block_bytes)
-        scores = n_components * schedule.corpus.n_documents
+        scores = 0 if schedule.corpus.on_disk else n_components * schedule.corpus.n_documents
         learns = bool(self.learn & set(self.model.hyperparameters))
         absence = self.model.can_be_absent(self.learn)
-        if schedule.thin and (learns or absence):
+        if schedule.thin and (learns or absence) and not schedule.corpus.on_disk:
             # one more sum, or moments of the scores that do not follow from the counts
             n_draws = schedule.cycles // schedule.thin
             pairs = used_pairs(schedule.corpus.lengths, n_components, n_draws)
@@ -139,13 +146,28 @@ class Run:
     _buffers: list[Array | None] = field(default_factory=list)  # memory of lanes, to be reused
 
     @classmethod
-    def begin(cls, task: Task, schedule: Schedule, start: Start, engine: Engine) -> Run:
-        """Make the first parameters and states."""
+    def begin(
+        cls,
+        task: Task,
+        schedule: Schedule,
+        start: Start,
+        engine: Engine,
+        states: DiskStates | None = None,
+    ) -> Run:
+        """Make the first parameters and states, in memory or in files."""
         algorithm, clock = task.algorithm, Clock(np.uint64(task.seed), -1)
         params = algorithm.init(task.first_params(schedule), schedule, start, clock)
-        blocks = schedule.blocks
+        blocks, corpus = schedule.blocks, schedule.corpus
+        if states is not None and schedule.first_lanes is None:
+            # first states add to no sums, so each is made when its block is first visited
+            few = without_tables(params)
+            states.first = lambda block: algorithm.init_state(
+                few, corpus.read(block), start, clock, Stats()
+            )
+            return cls(task, schedule, params, states, engine)
         lanes = min(len(blocks), schedule.first_lanes or len(blocks))
-        visit = Visit(algorithm, params, MemoryStates(), blocks, lanes, clock)
+        kept = MemoryStates() if states is None else states
+        visit = Visit(algorithm, params, corpus, kept, blocks, lanes, clock)
         parts = engine.run(lambda lane: first_states(visit, start, lane), range(lanes))
         stats = Stats.merged(parts, engine)
         if stats.loading_sums is not None:
@@ -165,6 +187,11 @@ class Run:
     def monotone(self) -> bool:
         """Whether the objective never falls from cycle to cycle."""
         return self.algorithm.monotone
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether documents and their states are in files."""
+        return isinstance(self.states, DiskStates)
 
     @property
     def training(self) -> Corpus:
@@ -229,18 +256,25 @@ class Run:
         ended = self.algorithm.finish(before, self.params, total, clock, self.schedule, self.engine)
         self.params, self.over = ended.params, ended.reason
         self.cycle += 1
+        if isinstance(self.states, DiskStates):
+            self.states.end_cycle()
         seconds = time.perf_counter() - began
         past = self.trace.last("seconds") if len(self.trace) else 0.0
         rate = float(self.training.n_tokens) / max(seconds, 1e-9)
         self.trace.add(self.cycle, ended.objective, total.log_likelihood, past + seconds, rate)
 
-    def _visit(self, blocks: Sequence[Block], clock: Clock) -> Stats:
+    def _visit(self, blocks: Sequence[BlockRef], clock: Clock) -> Stats:
         """Visit the blocks of a round and update the parameters; again if that is asked for."""
         algorithm, engine = self.algorithm, self.engine
         for _ in range(3):
-            self.params = algorithm.prepare(self.params, blocks, self.states, clock, engine)
+            self.params = algorithm.prepare(self.params, clock, engine)
             n_lanes = min(len(blocks), self.schedule.lanes)
-            visit = Visit(algorithm, self.params, self.states, blocks, n_lanes, clock)
+            spare = n_lanes < engine.n_workers and not self.on_disk
+            visit = Visit(
+                algorithm, self.params, self.training, self.states, blocks, n_lanes, clock, spare
+            )
+            if spare:
+                begin_steps(visit, engine)
             # dealt out beforehand: lanes on several threads must not take from one list
             buffers = [*self._buffers, *[None] * n_lanes]
             lanes = engine.run(lambda n: work(visit, n, buffers[n]), range(n_lanes))  # noqa: B023
@@ -299,12 +333,14 @@ class Run:
         self._add_to(self.draws)
 
     def _add_to(self, draws: DrawAverages) -> None:
-        def add(block: Block) -> None:
-            counts = self.states.get(block).counts(block, self.params.n_components)
-            draws.add_block(block, self.params.table, counts)
+        def add(block: BlockRef) -> None:
+            read = self.training.read(block)
+            counts = self.states.get(block).counts(read, self.params.n_components)
+            draws.add_block(read, self.params.table, counts)
 
         draws.begin(self.params)
-        self.engine.run(add, self.schedule.blocks)
+        if not self.on_disk:  # documents are averaged only in memory
+            self.engine.run(add, self.schedule.blocks)
         draws.end(self.params)
 
     def result(self, by_size: bool = False) -> Fit:
@@ -321,7 +357,10 @@ class Run:
             counts = params.loading_shape - params.prior.gamma[:, None]
             variance = np.maximum(params.prior.mean_square(counts) - loadings**2, 0.0)
         fit = self._fit(params, KnownLoadings(loadings, variance))
-        if self.schedule.held_out is None:
+        documents: Any
+        if self.on_disk:
+            documents = StoredDocuments.of(self.training, self._totals())
+        elif self.schedule.held_out is None:
             documents = self._read(point=variance is None)
         else:
             counts, scores, _, absent = fit.infer(self.task.corpus, self.engine)
@@ -331,7 +370,7 @@ class Run:
             # these tables are new, so they are changed in place: copies would double the memory
             for table in (loadings, variance):
                 reorder(table, order)
-            documents.reorder(order)
+            documents = documents.reorder(order)
             fit = replace(fit, params=fit.params.permuted(order))
         return replace(fit, documents=documents)
 
@@ -387,9 +426,10 @@ class Run:
         absence = bool((self.params.table.present < 1.0).any())
         absent = np.empty(shape) if absence else np.broadcast_to(0.0, shape)
 
-        def read(block: Block) -> None:
+        def read(block: BlockRef) -> None:
             rows = slice(block.start, block.stop)
-            posterior = self.algorithm.read(self.params, block, self.states.get(block))
+            whole = self.training.read(block)
+            posterior = self.algorithm.read(self.params, whole, self.states.get(block))
             counts[rows], scores[rows] = posterior.component_counts, posterior.scores
             if sd is not None:
                 variance = posterior.squares - posterior.scores**2
@@ -399,3 +439,20 @@ class Run:
 
         self.engine.run(read, self.schedule.blocks)
         return KnownDocuments(counts, scores, sd, absent)
+
+    def _totals(self) -> Array:
+        """Tokens of each component, (K,), added up document by document as in memory."""
+        totals = np.zeros((1, self.params.n_components))
+        for block in sorted(self.schedule.blocks, key=lambda block: block.start):
+            whole = self.training.read(block)
+            posterior = self.algorithm.read(self.params, whole, self.states.get(block))
+            totals = np.vstack([totals, posterior.component_counts]).sum(axis=0, keepdims=True)
+        return np.asarray(totals[0])
+
+
+def without_tables(params: Params) -> Params:
+    """Return parameters that keep the type of the loadings, but not the tables themselves."""
+    loadings = params.loadings
+    if loadings is not None:
+        loadings = np.empty((0, params.n_components), loadings.dtype)
+    return replace(params, loadings=loadings, loading_shape=None, loading_counts=None, totals=None)

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discan.algorithms.anchor_words import from_words, sketch_width
-from discan.algorithms.base import Algorithm, Start
+from discan.algorithms.base import Algorithm, Params, Start
 from discan.algorithms.corners import from_corners
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import first_pass, from_components, from_documents
-from discan.data.corpus import Block, Corpus
+from discan.data.corpus import BlockRef, Corpus
+from discan.data.folders.corpus import FolderCorpus
 from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting.memory import check_memory, enough_memory
-from discan.fitting.run import Run, Task
+from discan.fitting.run import Run, Task, without_tables
+from discan.fitting.states import DiskStates
+from discan.typing import Array
 
 __all__ = ["STARTS", "begin", "needed_bytes"]
 
@@ -27,7 +32,13 @@ __all__ = ["STARTS", "begin", "needed_bytes"]
 START_CYCLES = 10
 
 
-def begin(task: Task, init: Any = "auto", engine: Engine | None = None) -> Run:
+def begin(
+    task: Task,
+    init: Any = "auto",
+    engine: Engine | None = None,
+    place: Path | None = None,
+    durable: bool = True,
+) -> Run:
     """Begin a run.
 
     Parameters
@@ -36,6 +47,11 @@ def begin(task: Task, init: Any = "auto", engine: Engine | None = None) -> Run:
     init : {"auto", "random", "documents", "words", "corners", "map"}, (K, J) array or Start
         Where to start; "auto" leaves it to the algorithm.
     engine : Engine, optional
+    place : Path, optional
+        Run folder, for the states of documents that are in a folder themselves. Without it they
+        are in a temporary folder.
+    durable : bool
+        Whether the states in a run folder must last; those of a start need not.
     """
     engine = engine or Threads(1)
     task.check()
@@ -43,8 +59,13 @@ def begin(task: Task, init: Any = "auto", engine: Engine | None = None) -> Run:
     needed = needed_bytes(task, schedule, init, engine.n_workers)
     check_memory(needed)
     with enough_memory("this fit", needed):
-        start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine)
-        return Run.begin(task, schedule, start, engine)
+        start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine, place)
+        if not schedule.corpus.on_disk:
+            return Run.begin(task, schedule, start, engine)
+        states = DiskStates.of(schedule.state_type, place, durable and place is not None)
+        if isinstance(start.scores, _Scores):
+            states.lend(start.scores.states)
+        return Run.begin(task, schedule, start, engine, states)
 
 
 def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> int:
@@ -54,7 +75,9 @@ def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> i
     return max(task.needed_bytes(schedule, n_workers), int(start))
 
 
-def _start(task: Task, schedule: Schedule, init: Any, engine: Engine) -> Start:
+def _start(
+    task: Task, schedule: Schedule, init: Any, engine: Engine, place: Path | None
+) -> Start:
     """Turn ``init`` into expected counts and scores."""
     if isinstance(init, Start):
         return init
@@ -65,36 +88,39 @@ def _start(task: Task, schedule: Schedule, init: Any, engine: Engine) -> Start:
         raise InputError(
             "{} is not known", argument="init", value=init, use={"init": ("auto", *STARTS)}
         )
-    return STARTS[name](task, schedule, engine)
+    return STARTS[name](task, schedule, engine, place)
 
 
-def _random(task: Task, schedule: Schedule, engine: Engine) -> Start:
+def _random(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Leave the start to chance."""
     return Start()
 
 
-def _documents(task: Task, schedule: Schedule, engine: Engine) -> Start:
+def _documents(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from the words of a few documents per component, and one pass over all documents."""
     most = task.algorithm.documents_per_component
     words = from_documents(task.corpus, len(task.model.alpha), task.seed, most)
-    return _by(task, first_pass(schedule), words, 1, engine)
+    return _by(task, first_pass(schedule), words, 1, engine, place)
 
 
-def _words(task: Task, schedule: Schedule, engine: Engine) -> Start:
+def _words(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from one anchor word per component."""
     return from_words(task.corpus, len(task.model.alpha), task.seed)
 
 
-def _corners(task: Task, schedule: Schedule, engine: Engine) -> Start:
+def _corners(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from the documents that are farthest apart; from documents if these are too few."""
     if task.corpus.n_documents <= len(task.model.alpha):
-        return _documents(task, schedule, engine)
-    return from_corners(task.corpus, len(task.model.alpha), task.seed)
+        return _documents(task, schedule, engine, place)
+    corpus = task.corpus
+    if isinstance(corpus, FolderCorpus):  # principal components need all documents at once
+        corpus = corpus.loaded()
+    return from_corners(corpus, len(task.model.alpha), task.seed)
 
 
-def _map(task: Task, schedule: Schedule, engine: Engine) -> Start:
+def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from documents with ten cycles of MAP."""
-    return _by(task, EM(), "documents", START_CYCLES, engine)
+    return _by(task, EM(), "documents", START_CYCLES, engine, place)
 
 
 STARTS = {
@@ -102,27 +128,80 @@ STARTS = {
 }  # fmt: skip
 
 
-def _by(task: Task, algorithm: Expectation, init: Any, n_cycles: int, engine: Engine) -> Start:
+def _by(
+    task: Task, algorithm: Expectation, init: Any, n_cycles: int, engine: Engine,
+    place: Path | None,
+) -> Start:  # fmt: skip
     """Start from the end of another run."""
     first = replace(
         task, model=task.model.relaxed(), algorithm=algorithm, learn=frozenset(), hyperprior=None
     )
-    run = begin(first, init, engine)
+    run = begin(first, init, engine, place, durable=False)
     run.advance(n_cycles, progress=False)
     if run.reason == "interrupted":
         raise KeyboardInterrupt
     counts = np.asarray(run.params.loading_counts)
+    if isinstance(run.states, DiskStates):
+        return Start(counts, _Scores.of(run, algorithm, counts.dtype))
     scores = np.empty((task.corpus.n_documents, run.params.n_components), counts.dtype)
 
-    def take(block: Block) -> None:
-        state = run.states.get(block)
-        scores[block.start : block.stop] = algorithm.start_scores(run.params, block, state)
+    def take(block: BlockRef) -> None:
+        read, state = run.training.read(block), run.states.get(block)
+        scores[block.start : block.stop] = algorithm.start_scores(run.params, read, state)
 
     engine.run(take, run.schedule.blocks)
     return Start(counts, scores)
 
 
+@dataclass(frozen=True)
+class _Scores:
+    """Scores at the end of another run, made from its states when a block asks for them.
+
+    Attributes
+    ----------
+    algorithm, params, corpus, states
+        Of that run; the parameters without tables of loadings.
+    blocks : its blocks in the order of the documents, and starts (B,): their first documents
+    dtype : type of the scores
+    """
+
+    algorithm: Expectation
+    params: Params
+    corpus: Corpus
+    states: DiskStates
+    blocks: Sequence[BlockRef]
+    starts: Array
+    dtype: Any
+
+    @classmethod
+    def of(cls, run: Run, algorithm: Expectation, dtype: Any) -> _Scores:
+        """Take the states of a run that has ended."""
+        assert isinstance(run.states, DiskStates)
+        blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
+        starts = np.array([block.start for block in blocks])
+        params = without_tables(run.params)
+        return cls(algorithm, params, run.training, run.states, blocks, starts, dtype)
+
+    def __call__(self, block: BlockRef) -> Array:
+        """Return the scores of a block's documents, (n, K)."""
+        scores = np.empty((block.stop - block.start, self.params.n_components), self.dtype)
+        first = int(np.searchsorted(self.starts, block.start, side="right")) - 1
+        last = int(np.searchsorted(self.starts, block.stop, side="left"))
+        for other in self.blocks[first:last]:
+            state = self.states.get(other)
+            found = self.algorithm.start_scores(self.params, self.corpus.read(other), state)
+            low, high = max(block.start, other.start), min(block.stop, other.stop)
+            rows = slice(low - block.start, high - block.start)
+            scores[rows] = found[low - other.start : high - other.start]
+        return scores
+
+
 # ---- memory ----
+
+
+def _in_memory(corpus: Corpus) -> int:
+    """Number of documents whose scores are held in memory."""
+    return 0 if corpus.on_disk else corpus.n_documents
 
 
 def _copied_bytes(task: Task, corpus: Corpus, each: int) -> float:
@@ -137,7 +216,7 @@ def _documents_bytes(task: Task, schedule: Schedule) -> float:
     """A start from the words of documents, and the pass over all documents."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     first = first_pass(schedule).plan(corpus, n_components, np.uint64(task.seed))
-    scores = 4.0 * n_components * corpus.n_documents
+    scores = 4.0 * n_components * _in_memory(corpus)
     visits = float(first.visit_bytes or first.bytes) + scores
     copied = _copied_bytes(task, corpus, task.algorithm.documents_per_component)
     return max(copied, 8.0 * n_components * corpus.n_words + visits)
@@ -149,7 +228,7 @@ def _map_bytes(task: Task, schedule: Schedule) -> float:
     own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
     cycles = float(own.visit_bytes or own.bytes)
-    loadings, scores = n_components * corpus.n_words, n_components * corpus.n_documents
+    loadings, scores = n_components * corpus.n_words, n_components * _in_memory(corpus)
     read = 12.0 * loadings + 12.0 * scores + own.block_bytes
     return max(_documents_bytes(replace(task, algorithm=EM()), other), cycles, read)
 
@@ -167,7 +246,8 @@ def _corners_bytes(task: Task, schedule: Schedule) -> float:
     corpus = schedule.corpus
     if corpus.n_documents <= len(task.model.alpha):
         return _documents_bytes(task, schedule)
-    return 130.0 * corpus.n_entries + 16.0 * len(task.model.alpha) * corpus.n_words
+    loaded = 8.0 * (corpus.n_entries + corpus.n_documents) if corpus.on_disk else 0.0
+    return loaded + 130.0 * corpus.n_entries + 16.0 * len(task.model.alpha) * corpus.n_words
 
 
 COPY = 44  # bytes of a non-zero count of the documents that a start copies

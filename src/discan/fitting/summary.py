@@ -272,9 +272,9 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
         "groups": corpus.n_groups,
         "tokens": int(corpus.n_tokens) if whole else float(corpus.n_tokens),
         "non-zeros": corpus.n_entries,
-        "empty documents": int((corpus.lengths == 0).sum()),
+        "empty documents": int(corpus.length_table[1][corpus.length_table[0] == 0].sum()),
         "whole counts": whole,
-        "exposures": corpus.exposures is not None,
+        "exposures": corpus.has_exposures,
         **({"metadata": list(corpus.metadata)} if corpus.metadata else {}),
     } | {
         f"first {kind}": list(names[:5])

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats
-from discan.data.corpus import Block
+from discan.data.corpus import Block, BlockRef, Corpus
+from discan.engines import Engine
 from discan.typing import Array
 
-__all__ = ["MemoryStates", "Visit", "first_states", "work"]
+__all__ = ["MemoryStates", "Visit", "begin_steps", "first_states", "work"]
 
 
 @dataclass
@@ -21,11 +22,11 @@ class MemoryStates:
 
     states: dict[int, Any] = field(default_factory=dict)
 
-    def get(self, block: Block) -> Any:
+    def get(self, block: BlockRef) -> Any:
         """Return the state of a block."""
         return self.states[block.index]
 
-    def put(self, block: Block, state: Any) -> None:
+    def put(self, block: BlockRef, state: Any) -> None:
         """Keep the state of a block."""
         self.states[block.index] = state
 
@@ -40,17 +41,38 @@ class Visit:
 
     algorithm: Algorithm
     params: Params
+    corpus: Corpus
     states: States
-    blocks: Sequence[Block]
+    blocks: Sequence[BlockRef]
     n_lanes: int
     clock: Clock
+    begun: bool = False  # whether ``begin_steps`` has run
+
+    def lane(self, number: int) -> Iterator[Block]:
+        """Iterate over the documents of a lane's blocks; the system may fetch the next ones."""
+        blocks = self.blocks[number :: self.n_lanes]
+        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+            if following is not None:
+                self.corpus.ahead(following)
+            yield self.corpus.read(block)
+
+
+def begin_steps(visit: Visit, engine: Engine) -> None:
+    """Begin the steps of all blocks at once, for threads that have no lane to work on."""
+
+    def begin(block: BlockRef) -> None:
+        visit.algorithm.begin_step(visit.params, visit.corpus.read(block), visit.states.get(block))
+
+    engine.run(begin, visit.blocks)
 
 
 def work(visit: Visit, lane: int, buffer: Array | None = None) -> Stats:
     """Run the steps of one lane and return its finished statistics."""
     stats = Stats(buffer=buffer)
-    for block in visit.blocks[lane :: visit.n_lanes]:
+    for block in visit.lane(lane):
         state = visit.states.get(block)
+        if not visit.begun:
+            visit.algorithm.begin_step(visit.params, block, state)
         visit.algorithm.step(visit.params, block, state, visit.clock, stats)
         visit.states.put(block, state)
     return stats.finished()
@@ -59,7 +81,7 @@ def work(visit: Visit, lane: int, buffer: Array | None = None) -> Stats:
 def first_states(visit: Visit, start: Start, lane: int) -> Stats:
     """Make the first states of one lane and return the statistics that they add."""
     stats = Stats()
-    for block in visit.blocks[lane :: visit.n_lanes]:
+    for block in visit.lane(lane):
         state = visit.algorithm.init_state(visit.params, block, start, visit.clock, stats)
         visit.states.put(block, state)
     return stats.finished()

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A corpus that stays in its folder: documents are read block by block when they are needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus, read_selection
+from discan.data.folders.format import is_corpus_folder
+from discan.data.folders.pieces import Piece, join_pieces
+from discan.data.folders.shards import FolderReader, ShardFile, load_folder
+from discan.data.store import load_corpus
+from discan.errors import InputError, LimitError
+from discan.typing import Array
+
+__all__ = ["FolderCorpus", "open_corpus"]
+
+# What a corpus in memory has, and one in a folder does not.
+_WHOLE = frozenset({"indptr", "words", "counts", "lengths", "levels", "total_exposures"})
+
+
+def open_corpus(path: str | os.PathLike[str]) -> Corpus:
+    """Open a corpus folder, or load a corpus file; raw data are refused."""
+    if is_corpus_folder(path):
+        return FolderCorpus(path)
+    if os.path.isfile(path) and os.fspath(path).endswith(".discan"):
+        return load_corpus(path)
+    raise InputError(
+        f"{os.fspath(path)}: neither a corpus folder nor a corpus file",
+        remedy="make one of raw data with: discan convert RAW FOLDER/",
+    )
+
+
+class FolderCorpus(Corpus):
+    """A corpus folder, with what a fit asks of a corpus and the same bits as in memory.
+
+    Blocks are cut as in memory, so a block may begin in one shard and end in another. Names and
+    metadata of documents stay in the folder.
+
+    Parameters
+    ----------
+    path : a corpus folder, as ``discan convert`` writes it
+    """
+
+    on_disk = True
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._reader = FolderReader(path)
+        self.manifest = manifest = self._reader.manifest
+        self.layout = manifest.layout
+        self.document_names = None
+        self.metadata = {}
+        self.nouns, self.reading = manifest.nouns, manifest.reading
+        self.left_out = manifest.left_out
+        self._blocks: dict[int, tuple[BlockRef, ...]] = {}
+
+    def __reduce__(self) -> Any:
+        """Go to another process as a path."""
+        return FolderCorpus, (str(self.path),)
+
+    def loaded(self) -> Corpus:
+        """Read the whole corpus into memory."""
+        return load_folder(self.path)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say that a table of all documents is not in memory."""
+        if name in _WHOLE:
+            self._refuse()
+        raise AttributeError(f"a FolderCorpus has no {name}")
+
+    def _refuse(self) -> NoReturn:
+        raise LimitError(
+            f"{self.path}: the documents stay in the folder, and this needs all of them in memory",
+            remedy="take part of them (corpus.select), or all if they fit (corpus.loaded())",
+        )
+
+    # ---- sizes ----
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, I."""
+        return self.manifest.n_documents
+
+    @property
+    def n_entries(self) -> int:
+        """Number of non-zero counts."""
+        return self.manifest.n_entries
+
+    @property
+    def n_tokens(self) -> int | float:  # type: ignore[override]
+        """Sum of all counts."""
+        return self.manifest.n_tokens
+
+    @property
+    def integral(self) -> bool:  # type: ignore[override]
+        """Whether every count is a whole number."""
+        return self.manifest.whole
+
+    @property
+    def count_type(self) -> Any:
+        """Type of the counts that are read: int32 or float64."""
+        return np.dtype(np.float64 if self.manifest.wide else np.int32)
+
+    @property
+    def word_totals(self) -> Array:  # type: ignore[override]
+        """Sum of each word's counts, (J,) float64."""
+        return self.manifest.word_totals
+
+    @property
+    def digest(self) -> str:  # type: ignore[override]
+        """SHA-256 of the data, as that of the same corpus in memory."""
+        return self.manifest.digest
+
+    @property
+    def exposure_levels(self) -> Array:  # type: ignore[override]
+        """Distinct sums of the exposures of a document, ascending, (T,) float64."""
+        return self.manifest.exposure_levels
+
+    @property
+    def exposures(self) -> Array | None:  # type: ignore[override]
+        """None if all exposures are 1; else they stay in the folder."""
+        if self.manifest.exposed:
+            self._refuse()
+        return None
+
+    @property
+    def has_exposures(self) -> bool:
+        """Whether documents have exposures of their own."""
+        return self.manifest.exposed
+
+    @cached_property
+    def length_table(self) -> tuple[Array, Array]:
+        """Distinct lengths of documents, ascending, and how many documents have each."""
+        lengths, n_documents = np.zeros(0), np.zeros(0, dtype=np.int64)
+        for part in self.parts():
+            more, n_more = part.length_table
+            lengths, place = np.unique(np.append(lengths, more), return_inverse=True)
+            n_documents = np.bincount(place, np.append(n_documents, n_more), lengths.size)
+        return lengths, n_documents.astype(np.int64)
+
+    # ---- parts ----
+
+    @property
+    def blocks(self) -> Sequence[BlockRef]:  # type: ignore[override]
+        """Where the blocks of about ``BLOCK_ENTRIES`` non-zeros are."""
+        return self.blocks_of(BLOCK_ENTRIES)
+
+    def blocks_of(self, n_entries: int) -> Sequence[BlockRef]:
+        """Cut the corpus as in memory into runs of about ``n_entries`` non-zeros each."""
+        if n_entries not in self._blocks:
+            self._blocks[n_entries] = tuple(self._cut(n_entries))
+        return self._blocks[n_entries]
+
+    def _cut(self, n_entries: int) -> Iterator[BlockRef]:
+        offsets = self._reader.offsets()
+        starts = [0]
+        while starts[-1] < self.n_documents:
+            limit = offsets[starts[-1]] + n_entries
+            stop = int(np.searchsorted(offsets, limit, side="right")) - 1
+            starts.append(max(starts[-1] + 1, stop))
+        tokens = self._tokens_before(offsets[starts])
+        for n, (start, stop) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+            yield BlockRef(n, start, stop, int(tokens[n]), int(tokens[n + 1]))
+
+    def _tokens_before(self, entries: Array) -> Array:
+        """Number of tokens before each of these entries (n,), which ascend; 0 for fractions."""
+        result = np.zeros(len(entries), dtype=np.int64)
+        if not self.integral:
+            return result
+        first = total = 0
+        for shard in self.manifest.shards:
+            for _, counts in ShardFile(self.path, shard).slices("counts"):
+                sums = np.cumsum(counts, dtype=np.int64)
+                low, high = np.searchsorted(entries, [first + 1, first + len(sums) + 1])
+                result[low:high] = total + sums[entries[low:high] - first - 1]
+                first, total = first + len(sums), total + int(sums[-1])
+        return result
+
+    def read(self, block: BlockRef) -> Block:
+        """Read the documents of a block into arrays of their own."""
+        if isinstance(block, Block):
+            return block
+        piece = self._reader.read(block.start, block.stop)
+        return Block(
+            block.index, block.start, block.stop, block.token_start, block.token_stop,
+            piece.indptr, piece.words, piece.counts, self._levels(piece),
+        )  # fmt: skip
+
+    def _levels(self, piece: Piece) -> Array:
+        if piece.exposures is None:
+            return np.zeros(piece.n_documents, dtype=np.int32)
+        totals = piece.exposures.sum(axis=1)
+        return np.searchsorted(self.exposure_levels, totals).astype(np.int32)
+
+    def parts(self) -> Iterator[Corpus]:
+        """Iterate over the documents of each block, a corpus in memory each."""
+        for block in self.blocks:
+            yield self._corpus(self._reader.read(block.start, block.stop))
+
+    def _corpus(self, piece: Piece) -> Corpus:
+        return Corpus.assemble(
+            *piece[:3], self.layout, piece.exposures, piece.document_names, dict(piece.metadata),
+            self.nouns, self.reading, self.left_out,
+        )  # fmt: skip
+
+    def select(self, documents: Any) -> Corpus:
+        """Read some documents into memory, in the order given, with their names and metadata.
+
+        Parameters
+        ----------
+        documents : slice, (I,) boolean mask, or array-like of document numbers
+        """
+        chosen = read_selection(documents, self.n_documents)
+        order = np.unique(chosen)
+        runs = np.split(order, np.flatnonzero(np.diff(order) > 1) + 1)
+        parts = [self._reader.read(int(run[0]), int(run[-1]) + 1, about=True) for run in runs]
+        found = self._corpus(parts[0] if len(parts) == 1 else join_pieces(parts))
+        return found.select(np.searchsorted(order, chosen))
+
+    def described(self, **changes: Any) -> Corpus:
+        """Return the same documents with other nouns or reading; names stay in the folder."""
+        refused = set(changes) - {"nouns", "reading"}
+        if refused:
+            raise InputError(f"{', '.join(sorted(refused))} of a corpus folder cannot be replaced")
+        other = FolderCorpus(self.path)
+        for name, value in changes.items():
+            setattr(other, name, value)
+        return other
+
+    def to_csr(self) -> Any:
+        """Refuse: the documents stay in the folder."""
+        self._refuse()
+
+    def __repr__(self) -> str:
+        """Describe the corpus in one line."""
+        return f"<FolderCorpus {self.path}: {self.description}>"
