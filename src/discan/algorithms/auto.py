@@ -40,7 +40,8 @@ def choose(
     has settled; or MAP itself if there are 30 tokens per loading and per score. Counts that are not
     whole cannot be drawn. They get the variational bound if scores have hyperparameters to learn,
     or can be absent; else MAP, or collapsed variational inference if tokens are so few that a point
-    estimate would overfit; so do 100 million tokens or more. Without a corpus, that is for given components, it is MAP.
+    estimate would overfit. So do 100 million tokens or more, where a chain would take hours.
+    Without a corpus, that is for given components, it is MAP.
 
     Point estimates are accelerated as suits the corpus.
     """

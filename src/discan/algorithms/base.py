@@ -331,7 +331,7 @@ class Algorithm(ABC):
         """Return the parameters that a visit reads."""
         return params
 
-    def begin_step(self, params: Params, block: Block, state: Any) -> None:
+    def begin_step(self, params: Params, block: Block, state: Any) -> None:  # noqa: B027
         """Change the state of a block before its step, where that adds to no statistic.
 
         Blocks are independent here, so each may have a thread, even where there are few lanes.

@@ -40,8 +40,8 @@ class Phase(NamedTuple):
 class Sizes(NamedTuple):
     """Sizes of the tables of a fit, in elements.
 
-    loadings, scores : J x K and I x K, or 0 if scores are on disk; block : K times the documents of the largest block; lanes :
-    partial sums of the largest round.
+    loadings, scores : J x K and I x K, or 0 if scores are on disk; block : K times the documents of
+    the largest block; lanes : partial sums of the largest round.
     """
 
     loadings: int

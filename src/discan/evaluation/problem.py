@@ -66,6 +66,7 @@ class Problem:
     @cached_property
     def block(self) -> Block:
         """All documents as one block."""
+        block: Block
         (block,) = self.corpus.blocks_of(max(self.corpus.n_entries, 1))
         return block
 

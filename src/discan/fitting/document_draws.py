@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from discan.algorithms.base import Params
-from discan.data.corpus import Block
+from discan.data.corpus import Block, BlockRef
 from discan.data.rules import Rule, check_rows, taken
 from discan.errors import ModelFileError
 from discan.kernels.running_means import add_counts, union_sizes
@@ -60,7 +60,7 @@ class CountSums:
     moments: Array
 
     @classmethod
-    def none(cls, block: Block, lengths: Array, params: Params, absence: bool) -> CountSums:
+    def none(cls, block: BlockRef, lengths: Array, params: Params, absence: bool) -> CountSums:
         """Return the sums over no draws."""
         n_documents = block.stop - block.start
         return cls(

@@ -32,8 +32,8 @@ from discan.fitting.posterior import (
 )
 from discan.fitting.progress import progress_bar
 from discan.fitting.result import Fit
-from discan.fitting.trace import Trace
 from discan.fitting.states import DiskStates
+from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates, Visit, begin_steps, first_states, work
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior

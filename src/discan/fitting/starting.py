@@ -75,9 +75,7 @@ def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> i
     return max(task.needed_bytes(schedule, n_workers), int(start))
 
 
-def _start(
-    task: Task, schedule: Schedule, init: Any, engine: Engine, place: Path | None
-) -> Start:
+def _start(task: Task, schedule: Schedule, init: Any, engine: Engine, place: Path | None) -> Start:
     """Turn ``init`` into expected counts and scores."""
     if isinstance(init, Start):
         return init

@@ -25,7 +25,7 @@ import numpy as np
 from discan.data.corpus import BlockRef
 from discan.data.drafts import storage_errors
 from discan.data.locks import NO_FOLLOW
-from discan.data.rules import faults_of
+from discan.data.rules import checked, faults_of
 from discan.errors import ModelFileError
 from discan.typing import Array
 
@@ -164,9 +164,9 @@ class DiskStates:
     def restore(self, arrays: Mapping[str, Array], n_blocks: int, check: Check) -> None:
         """Continue with the states of a checkpoint; each is checked when it is first read."""
         versions, digests = arrays["states.version"], arrays["states.sha256"]
-        shapes = (versions.dtype, versions.shape), (digests.dtype, digests.shape)
-        if shapes != ((np.uint8, (n_blocks,)), (np.uint8, (n_blocks, 32))):
-            raise ModelFileError("the list of states is not that of the blocks")
+        sizes = {"blocks": n_blocks}
+        checked("states.version", versions, sizes, "blocks", types="u1")
+        checked("states.sha256", digests, sizes, "blocks", 32, types="u1")
         if (versions >= VERSIONS).any():
             raise ModelFileError("a state has an unknown version")
         self._now = {n: int(version) for n, version in enumerate(versions)}

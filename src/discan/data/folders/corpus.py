@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -94,12 +95,12 @@ class FolderCorpus(Corpus):
         return self.manifest.n_entries
 
     @property
-    def n_tokens(self) -> int | float:  # type: ignore[override]
+    def n_tokens(self) -> int | float:
         """Sum of all counts."""
         return self.manifest.n_tokens
 
     @property
-    def integral(self) -> bool:  # type: ignore[override]
+    def integral(self) -> bool:
         """Whether every count is a whole number."""
         return self.manifest.whole
 
@@ -109,17 +110,17 @@ class FolderCorpus(Corpus):
         return np.dtype(np.float64 if self.manifest.wide else np.int32)
 
     @property
-    def word_totals(self) -> Array:  # type: ignore[override]
+    def word_totals(self) -> Array:
         """Sum of each word's counts, (J,) float64."""
         return self.manifest.word_totals
 
     @property
-    def digest(self) -> str:  # type: ignore[override]
+    def digest(self) -> str:
         """SHA-256 of the data, as that of the same corpus in memory."""
         return self.manifest.digest
 
     @property
-    def exposure_levels(self) -> Array:  # type: ignore[override]
+    def exposure_levels(self) -> Array:
         """Distinct sums of the exposures of a document, ascending, (T,) float64."""
         return self.manifest.exposure_levels
 
@@ -148,7 +149,7 @@ class FolderCorpus(Corpus):
     # ---- parts ----
 
     @property
-    def blocks(self) -> Sequence[BlockRef]:  # type: ignore[override]
+    def blocks(self) -> Sequence[BlockRef]:
         """Where the blocks of about ``BLOCK_ENTRIES`` non-zeros are."""
         return self.blocks_of(BLOCK_ENTRIES)
 
@@ -166,7 +167,7 @@ class FolderCorpus(Corpus):
             stop = int(np.searchsorted(offsets, limit, side="right")) - 1
             starts.append(max(starts[-1] + 1, stop))
         tokens = self._tokens_before(offsets[starts])
-        for n, (start, stop) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for n, (start, stop) in enumerate(pairwise(starts)):
             yield BlockRef(n, start, stop, int(tokens[n]), int(tokens[n + 1]))
 
     def _tokens_before(self, entries: Array) -> Array:
@@ -197,7 +198,7 @@ class FolderCorpus(Corpus):
         if piece.exposures is None:
             return np.zeros(piece.n_documents, dtype=np.int32)
         totals = piece.exposures.sum(axis=1)
-        return np.searchsorted(self.exposure_levels, totals).astype(np.int32)
+        return np.asarray(np.searchsorted(self.exposure_levels, totals), dtype=np.int32)
 
     def parts(self) -> Iterator[Corpus]:
         """Iterate over the documents of each block, a corpus in memory each."""
