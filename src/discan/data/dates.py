@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-__all__ = ["iso_dates"]
+__all__ = ["iso_dates", "may_be_date"]
 
 # A time may follow each of them. Month before day and day before month are both tried.
 _DAYS = (
@@ -40,6 +40,11 @@ def iso_dates(values: Sequence[str]) -> list[str] | None:
     if not any(time for _, time in parts):
         return [found[0][day] for day, _ in parts]
     return [f"{found[0][day]}T{time or '00:00:00'}" for day, time in parts]
+
+
+def may_be_date(value: str) -> bool:
+    """Tell whether a text may be a date among others that are; long texts and words are none."""
+    return _MAYBE.fullmatch(value) is not None
 
 
 def _split(value: str) -> tuple[str, str]:

@@ -9,17 +9,18 @@ import re
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
-from discan.data.corpus import Corpus
+import numpy as np
+
 from discan.errors import InputError, LimitError, StorageError, shown
-from discan.readers.guess import reader
 from discan.readers.source import PACKED_STARTS, Source
+from discan.readers.streams import Document, Fact, TextStream, text_reader
 from discan.readers.tokens import TextOptions
-from discan.readers.words import TextCounts
+from discan.typing import Array
 
 __all__ = ["members", "read_archive", "read_folder"]
 
@@ -36,15 +37,14 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _File = tuple[str, str, bytes]  # name, place for messages, content
 
 
-@reader(
+@text_reader(
     "folder",
     "a folder of text files, one document each",
     sniff=lambda source: source.is_folder,
-    is_text=True,
 )
 def read_folder(
     source: Source, *, encoding: Encoding = "auto", pattern: Pattern = "*", **options: Any
-) -> Corpus:
+) -> TextStream:
     """Read a folder of text files and those of its subfolders, in order of their paths.
 
     Hidden files and folders are skipped; compressed files are unpacked while they are read.
@@ -62,16 +62,15 @@ def _is_archive(source: Source) -> bool:
     return is_tar or (source.name.endswith(".zip") and source.head.startswith("PK"))
 
 
-@reader(
+@text_reader(
     "archive",
     "a tar or zip archive of text files, one document each",
     endings=(".tar", ".tgz", ".tbz2", ".txz", ".zip"),
     sniff=_is_archive,
-    is_text=True,
 )
 def read_archive(
     source: Source, *, encoding: Encoding = "auto", pattern: Pattern = "*", **options: Any
-) -> Corpus:
+) -> TextStream:
     """Read the text files of an archive, in the archive's order; nothing is written to disk.
 
     Links, devices and hidden files are skipped.
@@ -98,33 +97,50 @@ def _is_hidden(name: str) -> bool:
 
 def _read_files(
     source: Source, files: Iterable[_File], encoding: str, pattern: str, options: dict[str, Any]
-) -> Corpus:
-    counts = TextCounts(TextOptions(**options), origin=str(source.path))
+) -> TextStream:
     decode = _Decoder(encoding)
-    names = []
-    for name, place, data in files:
-        counts.add(decode(data, place))
-        names.append(_printable(name.replace(os.sep, "/")))
-    if not names:
-        raise source.error(f"no files that match {pattern!r} in it")
-    if decode.n_others:
-        remark = "%s: %d files are not UTF-8 and were read as Latin-1"
-        log.warning(remark, source.path, decode.n_others)
-    corpus = counts.finish(names)
-    return corpus.described(metadata={**_folders(source, names), **corpus.metadata})
+
+    def documents() -> Iterator[Document]:
+        for path, place, data in files:
+            name = _printable(path.replace(os.sep, "/"))
+            yield Document((decode(data, place),), name, (name.rpartition("/")[0],))
+
+    def check(n_documents: int) -> None:
+        if not n_documents:
+            raise source.error(f"no files that match {pattern!r} in it")
+        if decode.n_others:
+            remark = "%s: %d files are not UTF-8 and were read as Latin-1"
+            log.warning(remark, source.path, decode.n_others)
+
+    return TextStream(
+        str(source.path),
+        documents(),
+        TextOptions(**options),
+        named=True,
+        facts=(_folder_fact(source),),
+        check=check,
+    )
 
 
-def _folders(source: Source, names: list[str]) -> dict[str, list[str]]:
+def _folder_fact(source: Source) -> Fact:
     """Return the folder of each file inside the source, if there are several: often its label."""
-    folders = [name.rpartition("/")[0] for name in names]
-    if len(set(folders)) < 2:
-        return {}
-    start = folders[0].split("/")[0]
-    if all(folder.split("/")[0] == start for folder in folders):  # an archive of one folder
-        folders = [folder.partition("/")[2] for folder in folders]
-    some = ", ".join(map(shown, list(dict.fromkeys(folders))[:3]))
-    log.info("%s: the folder of each file is kept as metadata: %s, ...", source.path, some)
-    return {"folder": folders}
+
+    def values(folders: Sequence[str], _: bool) -> Array | None:
+        if len(folders) < 2:
+            return None
+        start = folders[0].split("/")[0]
+        if all(folder.split("/")[0] == start for folder in folders):  # an archive of one folder
+            folders = [folder.partition("/")[2] for folder in folders]
+        some = ", ".join(map(shown, folders[:3]))
+        log.info("%s: the folder of each file is kept as metadata: %s, ...", source.path, some)
+        return plain(folders)
+
+    def plain(folders: Sequence[str]) -> Array:
+        result = np.empty(len(folders), dtype=object)
+        result[:] = [folder or None for folder in folders]
+        return result
+
+    return Fact("folder", values, lambda _: False, plain)
 
 
 class _Decoder:

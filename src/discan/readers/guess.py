@@ -30,6 +30,7 @@ log = logging.getLogger("discan")
 class Reader:
     """A format: its name, what it is, the endings and a test that tell it, and the function.
 
+    ``stream`` is a function that gives the documents one after another, if the reader has one.
     ``is_text`` says whether the reader counts the words of texts; it then takes the options of
     `TextOptions` besides those in the signature of its function.
     """
@@ -41,6 +42,7 @@ class Reader:
     function: Callable[..., Corpus]
     is_text: bool = False
     family: frozenset[str] = frozenset()  # readers of one family read the same kinds of files
+    stream: Callable[..., Any] | None = None
 
     @cached_property
     def remembers(self) -> bool:
@@ -63,6 +65,7 @@ def reader(
     sniff: Callable[[Source], bool] | None = None,
     is_text: bool = False,
     family: tuple[str, ...] = (),
+    stream: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Corpus]], Callable[..., Corpus]]:
     """Register ``function(source, **options) -> Corpus`` under a name; use as a decorator.
 
@@ -70,7 +73,9 @@ def reader(
     """
 
     def decorate(function: Callable[..., Corpus]) -> Callable[..., Corpus]:
-        READERS[name] = Reader(name, summary, endings, sniff, function, is_text, frozenset(family))
+        READERS[name] = Reader(
+            name, summary, endings, sniff, function, is_text, frozenset(family), stream
+        )
         return function
 
     return decorate

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Annotated, Any, NamedTuple
 
 from discan.data.corpus import Corpus
 from discan.readers.folders import members
-from discan.readers.guess import reader
 from discan.readers.public_files import PublicFiles, StrPath
 from discan.readers.source import Source
+from discan.readers.streams import Document, TextStream, collect, label_fact, text_reader
 from discan.readers.tokens import TextOptions
-from discan.readers.words import TextCounts
 from discan.validation import one_of
 
 __all__ = ["Story", "read_reuters", "read_stories"]
@@ -46,41 +45,57 @@ def _is_reuters(source: Source) -> bool:
     return _NAME.fullmatch(source.name) is not None
 
 
-@reader(
+@text_reader(
     "reuters",
     "Reuters-21578 as distributed, reuters21578.tar.gz or its folder of .sgm files; one document "
     "per story",
     endings=(".sgm", "reuters21578.tar", "reuters21578.tgz"),
     sniff=_is_reuters,
-    is_text=True,
 )
 def read_reuters(
     source: Source,
     subset: Annotated[str, "Stories to read: 'all', 'train' or 'test'."] = "all",
     **options: Any,
-) -> Corpus:
+) -> TextStream:
     """Read the stories of the ModApte split of Reuters-21578, from any of its files."""
     path = source.path.parent if source.name.endswith(".sgm") else source.path
-    return read_stories(path, subset, **options)[0]
+    return _stream(path, subset, options, lambda _: None)
 
 
 def read_stories(
     path: StrPath | None, subset: str = "all", **options: Any
 ) -> tuple[Corpus, list[Story]]:
     """Read the stories of the ModApte split; ``options`` are those of `TextOptions`."""
+    stories: list[Story] = []
+    corpus = collect(_stream(path, subset, options, stories.append))
+    return corpus, stories
+
+
+def _stream(
+    path: StrPath | None, subset: str, options: dict[str, Any], keep: Callable[[Story], None]
+) -> TextStream:
+    """Return the stories as documents; ``keep`` is called with each, without its text."""
     one_of("subset", subset, ("all", "train", "test"))
     source = Source(FILES.locate(path))
-    counts = TextCounts(TextOptions.of(options), origin=str(source.path))
-    stories = []
-    for story in _stories(source):
-        if subset in ("all", story.split):
-            counts.add(story.text)
-            stories.append(story._replace(text=""))
-    if not stories:
-        raise source.error("no story of the ModApte split in it; is it Reuters-21578?")
-    facts = {"split": [s.split for s in stories], "topics": [s.topics for s in stories]}
-    corpus = counts.finish([story.name for story in stories])
-    return corpus.described(metadata={**facts, **corpus.metadata}), stories
+
+    def documents() -> Iterator[Document]:
+        for story in _stories(source):
+            if subset in ("all", story.split):
+                keep(story._replace(text=""))
+                yield Document((story.text,), story.name, (story.split, story.topics))
+
+    def check(n_documents: int) -> None:
+        if not n_documents:
+            raise source.error("no story of the ModApte split in it; is it Reuters-21578?")
+
+    return TextStream(
+        str(source.path),
+        documents(),
+        TextOptions.of(options),
+        named=True,
+        facts=(label_fact("split"), label_fact("topics")),
+        check=check,
+    )
 
 
 def _stories(source: Source) -> Iterator[Story]:

@@ -6,36 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from discan.data.corpus import Corpus
 from discan.errors import shown
-from discan.readers.guess import reader
 from discan.readers.source import Source
+from discan.readers.streams import Document, TextStream, label_fact, text_reader
 from discan.readers.tokens import TextOptions
-from discan.readers.words import TextCounts
 
 __all__ = ["read_lines", "read_mallet"]
 
 
-@reader(
+@text_reader(
     "lines",
     "text, one document per line",
     endings=(".txt",),
     sniff=lambda s: s.name.endswith(".txt") and bool(s.head) and "\0" not in s.head,
-    is_text=True,
 )
-def read_lines(source: Source, **options: Any) -> Corpus:
+def read_lines(source: Source, **options: Any) -> TextStream:
     """Read a file of one document per line; an empty line is an empty document."""
-    counts = _counts(source, options)
-    for _, line in _lines(source):
-        counts.add(line)
-    return counts.finish()
+    documents = (Document((line,)) for _, line in _lines(source))
+    return TextStream(str(source.path), documents, TextOptions(**options))
 
 
-@reader(
+@text_reader(
     "mallet",
     "MALLET, one document per line: name, label, text",
     endings=(".mallet",),
-    is_text=True,
 )
 def read_mallet(
     source: Source,
@@ -44,11 +38,20 @@ def read_mallet(
         bool, "Whether the labels are words too, in a group of their own."
     ] = False,
     **options: Any,
-) -> Corpus:
+) -> TextStream:
     """Read MALLET's lines of a name, a label and the text; blank lines are skipped."""
-    parts = ("text", "label") if label_group else ()
-    counts = _counts(source, options, fields=parts, labels=("label",))
-    names, found = [], []
+    return TextStream(
+        str(source.path),
+        _mallet_documents(source, label_group),
+        TextOptions(**options),
+        fields=("text", "label") if label_group else (),
+        labels=("label",),
+        named=True,
+        facts=(label_fact("label"),),
+    )
+
+
+def _mallet_documents(source: Source, label_group: bool) -> Iterator[Document]:
     for line, text in _lines(source):
         split = text.split(None, 2)
         if not split:
@@ -58,18 +61,7 @@ def read_mallet(
             raise source.error(problem, line)
         name, label, *rest = split
         words = "".join(rest)
-        counts.add(*((words, label) if label_group else (words,)))
-        names.append(name)
-        found.append(label)
-    corpus = counts.finish(names)
-    return corpus.described(metadata={"label": found, **corpus.metadata})
-
-
-# ---- lines and records ----
-
-
-def _counts(source: Source, options: dict[str, Any], **more: Any) -> TextCounts:
-    return TextCounts(TextOptions(**options), origin=str(source.path), **more)
+        yield Document((words, label) if label_group else (words,), name, (label,))
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:

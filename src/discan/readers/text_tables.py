@@ -12,16 +12,14 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 from discan.data.answer_tables import choose_titles
 from discan.data.columns import MISSING
-from discan.data.corpus import Corpus
 from discan.data.roles import IDENTIFIERS, NAMES, key
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import Delimiter, Quotes
-from discan.readers.guess import reader
 from discan.readers.source import Source
+from discan.readers.streams import Document, TextStream, table_fact, text_reader
 from discan.readers.table_kinds import ENDINGS, TEXT, is_kind, is_prose
-from discan.readers.tables import SAMPLE, Describing, Heading, open_table
+from discan.readers.tables import SAMPLE, Heading, open_table
 from discan.readers.tokens import TextOptions, find_surrogate
-from discan.readers.words import TextCounts
 
 __all__ = ["read_fields", "read_jsonl", "read_texts"]
 
@@ -52,12 +50,11 @@ class _Records(NamedTuple):
     titles: list[str]
 
 
-@reader(
+@text_reader(
     "texts",
     "table with a column of text, .csv, .tsv or .parquet; other columns describe the documents",
     sniff=is_kind("texts"),
     family=("table",),
-    is_text=True,
 )
 def read_texts(
     source: Source,
@@ -69,7 +66,7 @@ def read_texts(
     quotes: Quotes = True,
     like: Any = None,
     **options: Any,
-) -> Corpus:
+) -> TextStream:
     """Read a table of documents, such as news with a date and an author."""
     header = True if header is None and field is not None else header
     records = _table_records(source, header, delimiter, quotes)
@@ -87,12 +84,11 @@ def _is_json_list(source: Source) -> bool:
     return re.match(r"\ufeff?\s*\[\s*\{", source.head) is not None
 
 
-@reader(
+@text_reader(
     "jsonl",
     "JSON lines, one object per line, or a list of objects; the text in one of their fields",
     endings=(*_JSON_LINES, ".json"),
     sniff=_is_json_lines,
-    is_text=True,
     family=("records",),
 )
 def read_jsonl(
@@ -106,17 +102,16 @@ def read_jsonl(
     id_field: IdField = None,
     like: Any = None,
     **options: Any,
-) -> Corpus:
+) -> TextStream:
     """Read JSON lines, or a list of objects: one object is one document."""
     records = _json_records(source)
     fields = _fields(source, records, field, like)
     return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
 
 
-@reader(
+@text_reader(
     "fields",
     "text in several fields of JSON lines, CSV or TSV, each field a group",
-    is_text=True,
     family=("table", "records"),
 )
 def read_fields(
@@ -133,7 +128,7 @@ def read_fields(
     quotes: Quotes = True,
     like: Any = None,
     **options: Any,
-) -> Corpus:
+) -> TextStream:
     """Read documents of several texts, such as title, body and tags, from objects or a table."""
     names = tuple(fields.split(",")) if isinstance(fields, str) and fields else tuple(fields)
     if len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
@@ -157,32 +152,41 @@ def _read(
     options: dict[str, Any],
     like: Any,
     groups: bool = False,
-) -> Corpus:
-    """Count the words of some fields; the others are metadata."""
-    counts = TextCounts(
-        TextOptions(**options), fields=fields if groups else (), origin=str(source.path)
-    )
+) -> TextStream:
+    """Return documents with the texts of some fields; the others are metadata."""
     named = id_field or _naming(records, fields)
     if named is not None and id_field is None and like is None:
         log.info("%s: column %s names the documents", source.path, shown(named))
     describing = _describing(source, records, {*fields, named}, quiet=like is not None)
     absent = set(fields)
-    names: list[str] = []
-    for line, record in records.rows:
-        absent.difference_update(record)
-        if not any(name in record for name in fields):
-            _missing(source, line, record, fields[0])
-        texts = [_text_of(source, line, record, n) if n in record else "" for n in fields]
-        counts.add(*(texts if groups else ["\n".join(texts)]))
-        if named is not None:
-            names.append(_name_of(source, line, record, named, len(names), id_field is not None))
-        describing.add([_cell(record.get(title)) for title in describing.titles])
-    if counts.n_documents and absent:
-        name = next(name for name in fields if name in absent)
-        raise source.error(f"no document has a field {name!r}; correct fields")
-    corpus = counts.finish(None if named is None else names)
-    corpus = corpus.described(metadata={**describing.metadata(), **corpus.metadata})
-    return corpus.described(reading={"fields": list(fields), "document": named})
+
+    def documents() -> Iterator[Document]:
+        for number, (line, record) in enumerate(records.rows):
+            absent.difference_update(record)
+            if not any(name in record for name in fields):
+                _missing(source, line, record, fields[0])
+            texts = [_text_of(source, line, record, n) if n in record else "" for n in fields]
+            name = None
+            if named is not None:
+                name = _name_of(source, line, record, named, number, id_field is not None)
+            cells = [_cell(record.get(title)) for title in describing]
+            yield Document(texts if groups else ["\n".join(texts)], name, cells)
+
+    def check(n_documents: int) -> None:
+        if n_documents and absent:
+            name = next(name for name in fields if name in absent)
+            raise source.error(f"no document has a field {name!r}; correct fields")
+
+    return TextStream(
+        str(source.path),
+        documents(),
+        TextOptions(**options),
+        fields=fields if groups else (),
+        named=named is not None,
+        facts=[table_fact(title) for title in describing],
+        reading={"fields": list(fields), "document": named},
+        check=check,
+    )
 
 
 # ---- which field is what ----
@@ -231,7 +235,7 @@ def _naming(records: _Records, fields: Sequence[str]) -> str | None:
 
 def _describing(
     source: Source, records: _Records, taken: set[str | None], quiet: bool
-) -> Describing:
+) -> list[str]:
     """Return the fields that are kept as metadata, and say which."""
     kept: list[str] = []
     left_out: list[str] = []
@@ -250,7 +254,7 @@ def _describing(
     if left_out and not quiet:
         listed = ", ".join(map(shown, left_out[:8])) + (", ..." if len(left_out) > 8 else "")
         log.info("%s: left out, long or nested: %s", source.path, listed)
-    return Describing(kept)
+    return kept
 
 
 def _is_count(cells: list[str]) -> bool:
