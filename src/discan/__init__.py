@@ -17,7 +17,7 @@ _HOMES = {
     ),
     "discan.data.corpus": ("Corpus",),
     "discan.evaluation.evidence": ("log_evidence",),
-    "discan.readers": ("read",),
+    "discan.readers": ("convert", "read"),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),
     "discan.evaluation.comparison": ("compare",),
     "discan.errors": ("DiscanError", "InputError", "LimitError", "ModelFileError", "StorageError"),

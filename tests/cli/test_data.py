@@ -188,3 +188,36 @@ def test_zst_cut_short(tmp_path):
         path.write_bytes(data[:cut])
         with pytest.raises(InputError, match="cut short"):
             list(Source(path).lines())
+
+
+def test_a_name_that_ends_in_a_slash_is_a_folder(run, fails, place, tmp_path):
+    big = f"{tmp_path}/big/"
+    options = ("--max-df", 1.0, "--threads", 1, "--chunk", "1KB")
+    out, err = run("convert", place / "texts.jsonl", big, *options, "--json")
+    record = json.loads(out)
+    assert (record["folder"], record["words"]) == (big, 6)
+    assert "converted in" in err
+    assert "written to" in err
+    assert record["SHA-256"] == discan.read(place / "corpus.discan").digest
+    shown = json.loads(run("info", big, "--verify", "--json")[0])
+    assert shown["verified"] is True
+    assert {**shown, "folder": big} == {**record, "verified": True}
+    assert json.loads(run("info", big, "--format", "discan", "--json")[0])["words"] == 6
+    shard = next((tmp_path / "big" / "shards").iterdir())
+    os.truncate(shard, 1000)
+    run("info", big)
+    assert "fails its checksum" in fails("info", big, "--verify")
+
+
+def test_a_data_set_becomes_a_folder(run, fails, tmp_path):
+    run("convert", "dataset:senate2005", f"{tmp_path}/big/", "--unit", "person")
+    corpus = discan.read(tmp_path / "big")
+    assert corpus.nouns.document == "person"
+    assert len(corpus) == 100
+    (tmp_path / "x").write_text("")
+    assert "a file, not a folder" in fails("convert", "dataset:senate2005", f"{tmp_path}/x/")
+
+
+def test_sizes_of_chunks(run, place, tmp_path):
+    run("convert", place / "texts.jsonl", f"{tmp_path}/big/", "--chunk", "large", code=2)
+    run("convert", place / "texts.jsonl", f"{tmp_path}/big/", "--threads", -2, code=2)

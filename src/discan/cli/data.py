@@ -3,16 +3,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discan.cli.options import FORMATS, Data, Listing, Printing, TextReading, one_of
+from discan.cli.options import (
+    FORMATS,
+    Data,
+    Listing,
+    Printing,
+    TextReading,
+    Threads,
+    bytes_of,
+    one_of,
+    size_option,
+)
 from discan.cli.printing import Style, check_writable, emit, emit_record
-from discan.cli.reading import read_data
+from discan.cli.reading import find_data, options_of, read_data, read_found
 
 __all__ = ["DEMOS", "convert", "datasets", "demo", "formats"]
 
@@ -27,24 +40,83 @@ DEMOS = {
 
 def convert(
     data: Data,
-    output: Annotated[Path, typer.Argument(help="Corpus file to write, e.g. corpus.discan.")],
+    output: Annotated[
+        str,
+        typer.Argument(
+            help="Corpus file to write, e.g. corpus.discan; a folder if the name ends in /, e.g. "
+            "big/, for data larger than memory."
+        ),
+    ],
     *,
+    threads: Threads = -1,
+    chunk: Annotated[
+        str, size_option("Folder: text that is counted together. It does not change the result.")
+    ] = "64MB",
     reading: TextReading,
     printing: Printing,
 ) -> None:
-    """Read data of any format and write a corpus file, which loads quickly.
+    """Read data of any format and write a corpus file, which loads quickly, or a corpus folder.
 
-    [b]Example:[/b] discan convert 20news/ news.discan
+    The name of a folder ends in /. A folder may be larger than memory: text is read and written in
+    pieces. If the conversion is interrupted, the same command continues it.
+
+    [b]Example:[/b] discan convert 20news/ news.discan, or discan convert texts/ big/
     """
     from discan.data.store import save_corpus
     from discan.fitting.summary import describe_corpus
 
-    check_writable(output)
+    if output.endswith("/"):
+        _convert_to_folder(data, output, threads, bytes_of(chunk), reading, printing)
+        return
+    check_writable(Path(output))
     corpus = read_data(data, reading)
     save_corpus(corpus, output)
     if printing.style is not Style.TABLE:
         emit_record(printing.style, {"file": str(output), **describe_corpus(corpus)})
     log.info("written to %s; fit it with: discan fit %s -o model/", output, output)
+
+
+def _convert_to_folder(
+    data: str, output: str, threads: int, chunk: int, reading: TextReading, printing: Printing
+) -> None:
+    """Convert data to a corpus folder, and report its size and the time."""
+    from discan.readers import convert
+
+    found = find_data(data, reading)
+    began = time.perf_counter()
+    with _status(printing.progress) as progress:
+        given: dict[str, Any] = {"threads": threads or 1, "chunk": chunk, "progress": progress}
+        if found.source is None:
+            manifest = convert(read_found(found, reading), output, unit=reading.unit, **given)
+        else:
+            given |= options_of(found, reading)
+            manifest = convert(found.source, output, found.format, unit=reading.unit, **given)
+    seconds = time.perf_counter() - began
+    log.info("%s, converted in %.1f s", manifest.description, seconds)
+    if printing.style is not Style.TABLE:
+        emit_record(printing.style, {"folder": output, **manifest.describe()})
+    log.info("written to %s; fit it with: discan fit %s -o model/", output, output)
+
+
+@contextlib.contextmanager
+def _status(wanted: bool | None) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Give a function that shows in a terminal how far a conversion is."""
+    if not (sys.stderr.isatty() if wanted is None else wanted):
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading") as status:
+
+        def show(what: str, done: int, size: int) -> None:
+            if what == "writing":
+                status.update(f"writing: {done} of {size} chunks")
+            elif what == "counting words":
+                status.update(f"{what}: {done:,} documents, {size / 1e6:,.0f} M characters")
+            else:
+                status.update(f"{what}: {done:,} documents in {size:,} chunks")
+
+        yield show
 
 
 def datasets(style: Listing) -> None:

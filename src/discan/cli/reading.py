@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from discan.readers import Option, Source
 
 __all__ = [
-    "Found", "Model", "find_data", "load_model", "model_and_data", "read_data", "read_found",
+    "Found", "Model", "find_data", "load_model", "model_and_data", "options_of", "read_data",
+    "read_found",
 ]  # fmt: skip
 
 log = logging.getLogger("discan")
@@ -69,7 +70,7 @@ def read_found(found: Found, reading: Reading, like: Any = None, unknown: bool =
     """Read what was found; options that are text become what the reader takes."""
     from discan.data.align import align
     from discan.data.nouns import Nouns
-    from discan.readers import READERS, read
+    from discan.readers import read
 
     how: dict[str, Any] = {}
     if like is not None:
@@ -78,10 +79,16 @@ def read_found(found: Found, reading: Reading, like: Any = None, unknown: bool =
     if found.source is None or found.format is None:
         corpus = _load_dataset(found.dataset, reading.settings)
         return corpus if like is None else align(corpus, like.layout, left_out=like.left_out, **how)
-    options = _parsed(reading.settings, READERS[found.format].options)
-    corpus = read(found.source, found.format, like=like, **how, **options)
+    corpus = read(found.source, found.format, like=like, **how, **options_of(found, reading))
     unit = getattr(reading, "unit", None)
     return corpus if unit is None else corpus.described(nouns=Nouns.of(unit, corpus.nouns))
+
+
+def options_of(found: Found, reading: Reading) -> dict[str, Any]:
+    """Return the options of the reader that were given, as values."""
+    from discan.readers import READERS
+
+    return _parsed(reading.settings, READERS[found.format or ""].options)
 
 
 def read_data(data: str, reading: Reading, like: Any = None, unknown: bool = False) -> Corpus:

@@ -63,15 +63,20 @@ def show(
 def info(
     path: Annotated[str, typer.Argument(help="Model, run folder, or any data that can be read.")],
     *,
+    verify: Annotated[
+        bool,
+        printed("Corpus folder: read every file and check it. Other files are always checked."),
+    ] = False,
     reading: TextReading,
     printing: Printing,
 ) -> None:
-    """Describe a model file, a run folder or data.
+    """Describe a model file, a run folder, a corpus folder or data.
 
     With any option that says how to read the data, the path is taken for data.
 
     [b]Example:[/b] discan info model/
     """
+    from discan.data.folders.format import is_corpus_folder
     from discan.fitting.modelfile import model_path
     from discan.fitting.summary import describe_corpus
 
@@ -79,6 +84,8 @@ def info(
     verdict = None
     if path.startswith(DATASET) or reading != TextReading():
         record = None
+    elif is_corpus_folder(folder):
+        record = _describe_corpus_folder(folder, verify)
     elif (folder / "settings.discan").is_file() and not file.is_file():
         record = _describe_run(folder)
     elif _is_model(file):
@@ -93,6 +100,17 @@ def info(
     emit_record(printing.style, record)
     if verdict is not None:
         log.info(verdict)
+
+
+def _describe_corpus_folder(folder: Path, verify: bool) -> dict[str, Any]:
+    from discan.data.folders.shards import FolderReader
+
+    reader = FolderReader(folder)
+    record = reader.manifest.describe()
+    if verify:
+        reader.verify()
+        record["verified"] = True
+    return record
 
 
 def _paragraph(component: Any, fit: Any, sd: bool, level: float | None = None) -> str:

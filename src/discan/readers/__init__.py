@@ -8,6 +8,7 @@ from discan.readers import long_wide, categorical  # noqa: F401
 from discan.readers import genetics, cells, reuters, folders, text_lines, text_tables  # noqa: F401
 
 # isort: on
+from discan.readers.convert import convert
 from discan.readers.guess import READERS, Reader, guess, read
 from discan.readers.options import Option
 from discan.readers.source import MAX_UNPACKED, Source
@@ -15,4 +16,4 @@ from discan.registry import import_all
 
 import_all(__name__, __path__)  # a new file registers itself
 
-__all__ = ["MAX_UNPACKED", "READERS", "Option", "Reader", "Source", "guess", "read"]
+__all__ = ["MAX_UNPACKED", "READERS", "Option", "Reader", "Source", "convert", "guess", "read"]

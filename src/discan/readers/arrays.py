@@ -12,6 +12,8 @@ import numpy as np
 from numpy.lib import format as npy
 
 from discan.data.corpus import Corpus
+from discan.data.folders.format import is_corpus_folder
+from discan.data.folders.shards import load_folder
 from discan.data.intake import reason
 from discan.data.store import load_corpus
 from discan.errors import shown
@@ -72,13 +74,19 @@ def read_npz(
 
 @reader(
     "discan",
-    "a corpus written by discan convert",
+    "a corpus written by discan convert, a file or a folder",
     endings=(".discan",),
-    sniff=lambda source: '{"__metadata__":{"' in source.head[:40] and "discan" in source.head,
+    sniff=lambda source: _is_stored(source),
 )
 def read_stored(source: Source) -> Corpus:
-    """Read a stored corpus."""
-    return load_corpus(source.path)
+    """Read a stored corpus, a file or a folder."""
+    return load_folder(source.path) if source.is_folder else load_corpus(source.path)
+
+
+def _is_stored(source: Source) -> bool:
+    if source.is_folder:
+        return is_corpus_folder(source.path)
+    return '{"__metadata__":{"' in source.head[:40] and "discan" in source.head
 
 
 class _Member(NamedTuple):

@@ -21,7 +21,7 @@ from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source
 from discan.readers.tokens import TextOptions, word_list
 
-__all__ = ["READERS", "Reader", "guess", "read", "reader"]
+__all__ = ["READERS", "Reader", "check_options", "guess", "plain_options", "read", "reader"]
 
 log = logging.getLogger("discan")
 
@@ -123,15 +123,7 @@ def read(
     if format is None:
         format = guess(source, options, like)
         log.info("%s: read as %s", source.path, format)
-    if format not in READERS:
-        use = {"format": tuple(READERS)}
-        raise InputError("{} is not known", argument="format", value=format, use=use)
-    known = READERS[format].options
-    for name in options:
-        if name not in known:
-            names = ", ".join(known) or "none"
-            raise source.error(f"read as {format}, which has no option {name!r}; it has {names}")
-    found = READERS[format]
+    found = check_options(source, format, options)
     if like is None and (unknown or max_unseen < 1):
         raise InputError("unknown and max_unseen need a model to compare with; use like=model")
     if like is not None:
@@ -149,6 +141,19 @@ def read(
     if like is None:
         return corpus
     return align(corpus, like.layout, max_unseen, like.left_out, unknown, found.is_text)
+
+
+def check_options(source: Source, format: str, options: Iterable[str]) -> Reader:
+    """Return the reader of a format, if there is one and it has these options."""
+    if format not in READERS:
+        use = {"format": tuple(READERS)}
+        raise InputError("{} is not known", argument="format", value=format, use=use)
+    found = READERS[format]
+    for name in options:
+        if name not in found.options:
+            names = ", ".join(found.options) or "none"
+            raise source.error(f"read as {format}, which has no option {name!r}; it has {names}")
+    return found
 
 
 def _read_object(data: Any, like: Any, options: dict[str, Any]) -> Corpus:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import re
 from array import array
 from collections.abc import Iterable, Sequence
@@ -17,6 +16,7 @@ from discan.data.left_out import NOTHING, checksums
 from discan.data.metadata import EXCERPT, read_metadata
 from discan.data.nouns import TEXT
 from discan.errors import InputError
+from discan.readers.choosing import check_fields, limits_of, most_frequent, nothing_left
 from discan.readers.tokens import (
     LONGEST_WORD,
     TextOptions,
@@ -30,12 +30,9 @@ from discan.readers.tokens import (
 from discan.typing import Array
 from discan.validation import whole
 
-__all__ = ["TextCounts", "corpus_from_texts"]
+__all__ = ["Counted", "TextCounts", "corpus_from_texts", "read_vocabulary", "report_left_out"]
 
 log = logging.getLogger("discan")
-
-FEW_DOCUMENTS = 20
-"""With fewer documents, no word is dropped for its document frequency unless asked for."""
 
 _CHUNK = 2**16
 _DROPPED = 0  # the number of every word that is left out; the others count from 1
@@ -70,8 +67,8 @@ class TextCounts:
         self._is_label = tuple(name in labels for name in self.fields or ("",))
         self._ngrams = read_ngrams(self.options.ngrams)
         self._find = finder(self.options)
-        self._min_df = read_frequency("min_df", self.options.min_df)
-        self._max_df = read_frequency("max_df", self.options.max_df)
+        read_frequency("min_df", self.options.min_df)  # raises now what would be raised at the end
+        read_frequency("max_df", self.options.max_df)
         if self.options.max_words is not None:
             whole("max_words", self.options.max_words, 1)
         self._excerpt = whole("excerpt", self.options.excerpt, 0)
@@ -80,7 +77,7 @@ class TextCounts:
         self._joins = self._ngrams != (1, 1)
         self._names = [""]  # of the word of each number; 0 stands for all words left out
         self._field_of = array("i", [0])
-        self._vocabulary = _read_vocabulary(self.options.vocabulary, self.fields)
+        self._vocabulary = read_vocabulary(self.options.vocabulary, self.fields)
         self._numbers = [
             # Words that are joined have their proper form already.
             _Numbers(self._names, None if is_label or self._joins else self._forms)
@@ -119,9 +116,7 @@ class TextCounts:
         self._flush()
         if self.n_documents == 0:
             raise InputError(f"{self.origin}: no documents; it is empty")
-        if self._forms.n_too_long:
-            remark = "%s: %d words of more than %d characters were left out"
-            log.warning(remark, self.origin, self._forms.n_too_long, LONGEST_WORD)
+        report_left_out(self.origin, self._forms.n_too_long)
         self._forms.clear()
         for numbers in self._numbers:
             numbers.clear()  # only the names are needed from here on
@@ -147,6 +142,42 @@ class TextCounts:
             ),
             nouns=TEXT,
             left_out=left_out,
+        )
+
+    def counted(self) -> Counted:
+        """Return what was counted, before any word is chosen; the counter cannot be used again.
+
+        Words are in order of field and alphabet. Those of a given vocabulary are in its order, and
+        the others are only summed up.
+        """
+        self._flush()
+        n_ids = len(self._names)
+        frequencies, totals = self._sums(n_ids)
+        fields = np.array(self._field_of, dtype=np.int32)
+        new = np.full(n_ids, -1, dtype=np.int32)
+        unseen = 0
+        if self._vocabulary is None:
+            numbers = sorted(range(1, n_ids), key=self._names.__getitem__)
+            if len(self.fields) > 1:
+                numbers.sort(key=self._field_of.__getitem__)
+        else:
+            numbers = list(range(1, len(self._vocabulary) + 1))
+            unseen = int(totals[len(numbers) + 1 :].sum())
+        order = np.array(numbers, dtype=np.int64)
+        new[order] = np.arange(order.size, dtype=np.int32)
+        words, counts, indptr = self._renumber(new, int(frequencies[order].sum()))
+        return Counted(
+            indptr=indptr,
+            ids=words,
+            counts=counts,
+            words=[self._names[number] for number in numbers],
+            fields=fields[order],
+            frequencies=frequencies[order],
+            totals=totals[order],
+            excerpts=self._excerpts if self._excerpt else None,
+            n_too_long=self._forms.n_too_long,
+            n_unseen=unseen,
+            n_tokens=int(totals.sum()),
         )
 
     # ---- a document ----
@@ -182,31 +213,32 @@ class TextCounts:
     def _choose(self) -> tuple[tuple[str, ...], Array, Array, int]:
         """Return names and groups of the words kept, new numbers (or -1), number of entries."""
         n_ids = len(self._names)
-        frequencies = np.zeros(n_ids, dtype=np.int64)
-        totals = np.zeros(n_ids, dtype=np.int64)
-        for chunk in self._chunks:
-            frequencies += np.bincount(chunk.ids, minlength=n_ids)
-            sums = np.bincount(chunk.ids, weights=chunk.counts, minlength=n_ids)
-            totals += sums.astype(np.int64)
+        frequencies, totals = self._sums(n_ids)
         if self._vocabulary is None:
             words, groups, numbers = self._select(frequencies, totals)
         else:
             words = [word for _, word in self._vocabulary]
             groups = np.array([field for field, _ in self._vocabulary], dtype=np.int32)
             numbers = np.arange(1, len(words) + 1)
-            self._report_unseen(len(words), totals)
-        for field, name in enumerate(self.fields):
-            if not (groups == field).any():
-                raise InputError(
-                    f"{self.origin}: field {name!r} has no word left; leave the field out, or "
-                    "change min_df, max_df, max_words, stop_words or vocabulary"
-                )
+            unseen = int(totals[len(words) + 1 :].sum())
+            report_left_out(self.origin, 0, unseen, int(totals.sum()))
+        check_fields(self.origin, self.fields, groups)
         if len(self.fields) > 1:
             starts = [f"{name}:" for name in self.fields]
             words = [starts[g] + word for g, word in zip(groups.tolist(), words, strict=True)]
         new_numbers = np.full(n_ids, -1, dtype=np.int32)
         new_numbers[numbers] = np.arange(numbers.size, dtype=np.int32)
         return tuple(words), groups, new_numbers, int(frequencies[numbers].sum())
+
+    def _sums(self, n_ids: int) -> tuple[Array, Array]:
+        """Return in how many documents each word is, and how often, each (n_ids,) int64."""
+        frequencies = np.zeros(n_ids, dtype=np.int64)
+        totals = np.zeros(n_ids, dtype=np.int64)
+        for chunk in self._chunks:
+            frequencies += np.bincount(chunk.ids, minlength=n_ids)
+            sums = np.bincount(chunk.ids, weights=chunk.counts, minlength=n_ids)
+            totals += sums.astype(np.int64)
+        return frequencies, totals
 
     def _left_out(self, new_numbers: Array) -> Array:
         """Return the checksums of the words that are left out by their frequency."""
@@ -219,62 +251,28 @@ class TextCounts:
 
     def _select(self, frequencies: Array, totals: Array) -> tuple[list[str], Array, Array]:
         """Choose by frequency; return words, fields and numbers, in order of field and word."""
-        few = self.n_documents < FEW_DOCUMENTS
-        lowest = _documents(1 if few else 2, self._min_df, self.n_documents, upwards=True)
-        highest = _documents(1.0 if few else 0.5, self._max_df, self.n_documents, upwards=False)
-        if lowest > highest:
-            raise InputError(
-                f"min_df asks for words of {lowest} documents or more and max_df for {highest} or "
-                f"fewer, of {self.n_documents}; lower min_df or raise max_df"
-            )
-        good = (frequencies >= lowest) & (frequencies <= highest)
+        limits = limits_of(self.options, self.n_documents)
+        good = limits.allow(frequencies)
         field_of = np.array(self._field_of, dtype=np.int32)
         good |= np.array(self._is_label)[field_of]
         good[_DROPPED] = False
         names = self._names
         numbers = np.flatnonzero(good)
         if numbers.size == 0:
-            raise self._nothing_left(frequencies, lowest, highest)
+            found = frequencies[frequencies > 0]
+            rare, frequent = int((found < limits.lowest).sum()), int((found > limits.highest).sum())
+            raise nothing_left(self.origin, self.n_documents, found.size, rare, frequent, limits)
         ordered = sorted(numbers.tolist(), key=names.__getitem__)
         if len(self.fields) > 1:
             ordered.sort(key=self._field_of.__getitem__)
         numbers = np.array(ordered)
-        found = [names[number] for number in ordered], field_of[numbers], numbers
-        if self.options.max_words is None:
-            return found
-        return self._most_frequent(*found, totals, self.options.max_words)
-
-    def _most_frequent(
-        self, words: list[str], fields: Array, numbers: Array, totals: Array, n_words: int
-    ) -> tuple[list[str], Array, Array]:
-        """Keep the most frequent words, and all labels."""
-        counted = np.flatnonzero(~np.array(self._is_label)[fields])
-        order = np.argsort(-totals[numbers[counted]], kind="stable")
-        kept = np.ones(numbers.size, dtype=bool)
-        kept[counted[order[n_words:]]] = False
-        words = [word for word, keep in zip(words, kept.tolist(), strict=True) if keep]
-        return words, fields[kept], numbers[kept]
-
-    def _nothing_left(self, frequencies: Array, lowest: int, highest: int) -> InputError:
-        found = frequencies[frequencies > 0]
-        start = f"{self.origin}: no word is left of {self.n_documents} documents"
-        if found.size == 0:
-            return InputError(
-                f"{start}; they are empty or hold only stop words and numbers",
-                remedy="look at the file",
-                use={"stop_words": "none", "numbers": True},
-            )
-        return InputError(
-            f"{start}: of {found.size} different words, {int((found < lowest).sum())} are in fewer "
-            f"than {lowest} documents and {int((found > highest).sum())} in more than {highest}; "
-            "lower min_df or raise max_df"
-        )
-
-    def _report_unseen(self, n_known: int, totals: Array) -> None:
-        unseen, total = int(totals[n_known + 1 :].sum()), int(totals.sum())
-        if unseen:
-            remark = "%s: %d of %d words (%.1f %%) are not in the vocabulary and were left out"
-            log.warning(remark, self.origin, unseen, total, 100.0 * unseen / total)
+        words, fields = [names[number] for number in ordered], field_of[numbers]
+        if self.options.max_words is not None:
+            counted = ~np.array(self._is_label)[fields]
+            kept = most_frequent(totals[numbers], counted, self.options.max_words)
+            words = [word for word, keep in zip(words, kept.tolist(), strict=True) if keep]
+            fields, numbers = fields[kept], numbers[kept]
+        return words, fields, numbers
 
     def _renumber(self, new_numbers: Array, n_entries: int) -> tuple[Array, Array, Array]:
         """Give the words their new numbers, sorted inside each document; frees the chunks."""
@@ -322,6 +320,48 @@ class _Numbers(dict[str, int]):
         return number
 
 
+class Counted(NamedTuple):
+    """The words of some documents, before any is chosen.
+
+    Attributes
+    ----------
+    indptr : (n + 1,) int64 array
+    ids : (n_entries,) int32 array
+        Number of a word, ascending inside each document.
+    counts : (n_entries,) int32 array
+    words : list of str
+    fields : (W,) int32 array
+        Number of the field of each word.
+    frequencies, totals : (W,) int64 arrays
+        In how many documents each word is, and how often.
+    excerpts : list of str or None
+    n_too_long, n_unseen, n_tokens : int
+        Words that are too long, those that are not in the vocabulary, and all.
+    """
+
+    indptr: Array
+    ids: Array
+    counts: Array
+    words: list[str]
+    fields: Array
+    frequencies: Array
+    totals: Array
+    excerpts: list[str] | None
+    n_too_long: int
+    n_unseen: int
+    n_tokens: int
+
+
+def report_left_out(origin: str, n_too_long: int, n_unseen: int = 0, n_tokens: int = 0) -> None:
+    """Remark on words that are too long or not in the vocabulary."""
+    if n_too_long:
+        remark = "%s: %d words of more than %d characters were left out"
+        log.warning(remark, origin, n_too_long, LONGEST_WORD)
+    if n_unseen:
+        remark = "%s: %d of %d words (%.1f %%) are not in the vocabulary and were left out"
+        log.warning(remark, origin, n_unseen, n_tokens, 100.0 * n_unseen / n_tokens)
+
+
 class _Chunk(NamedTuple):
     lengths: Array
     ids: Array
@@ -362,7 +402,7 @@ def corpus_from_texts(
     return counts.finish(names)
 
 
-def _read_vocabulary(given: Any, fields: tuple[str, ...]) -> list[tuple[int, str]] | None:
+def read_vocabulary(given: Any, fields: tuple[str, ...]) -> list[tuple[int, str]] | None:
     """Return (field, word) of each word of a given vocabulary."""
     if given is None:
         return None
@@ -393,12 +433,3 @@ def _start(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     return text[: longest + 1].rsplit(None, 1)[0][:longest].rstrip() + "…"
-
-
-def _documents(default: int | float, given: int | float | None, n: int, upwards: bool) -> int:
-    """Return a limit of document frequency as a number of documents."""
-    limit = default if given is None else given
-    if isinstance(limit, int):
-        return limit
-    share = limit * n  # 0.1 * 30 is a little above 3
-    return max(1, math.ceil(share - 1e-9) if upwards else math.floor(share + 1e-9))

@@ -25,7 +25,7 @@ from discan import __version__
 from discan.data.corpus import Layout
 from discan.data.intake import LARGEST_INT32
 from discan.data.left_out import NOTHING
-from discan.data.nouns import Nouns
+from discan.data.nouns import Nouns, counted
 from discan.data.remembered import checked_reading
 from discan.data.rules import MOST, checked, checked_names, faults_of
 from discan.data.storage import parse_json, read_file, write_file, write_whole
@@ -117,6 +117,38 @@ class Manifest:
     def n_entries(self) -> int:
         """Number of non-zero counts."""
         return sum(shard.entries for shard in self.shards)
+
+    @property
+    def description(self) -> str:
+        """The size of the corpus in one line."""
+        tokens = f"{self.n_tokens:,}" if self.whole else f"{self.n_tokens:,.6g}"
+        n_documents, n_words = self.n_documents, self.layout.n_words
+        share = 100.0 * self.n_entries / (n_documents * n_words)
+        parts = [
+            f"{counted(n_documents, self.nouns.document)} x {counted(n_words, self.nouns.word)}",
+            f"{tokens} tokens in {self.n_entries:,} non-zeros ({share:.3g} %)",
+        ]
+        if self.layout.n_groups > 1:
+            parts.append(f"{self.layout.n_groups:,} groups")
+        return ", ".join([*parts, "exposures"] if self.exposed else parts)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the corpus is, in a few properties."""
+        words = self.layout.word_names
+        return {
+            "holds": "a corpus folder",
+            "documents": self.n_documents,
+            "words": self.layout.n_words,
+            "groups": self.layout.n_groups,
+            "tokens": self.n_tokens,
+            "non-zeros": self.n_entries,
+            "whole counts": self.whole,
+            "exposures": self.exposed,
+            **({"metadata": [column.name for column in self.columns]} if self.columns else {}),
+            **({"first words": list(words[:5])} if words is not None else {}),
+            "shards": len(self.shards),
+            "SHA-256": self.digest,
+        }
 
     @property
     def starts(self) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,17 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.data.drafts import storage_errors
+from discan.data.folders.array_file import ArrayFile
 from discan.data.folders.format import SHARDS, Manifest, Shard, load_manifest
 from discan.data.folders.pieces import Piece, join_pieces
 from discan.data.folders.texts import unpack_texts, with_missing
 from discan.data.intake import LARGEST_COUNT, LEAST_COUNT
 from discan.data.rules import Rule, faults_of
-from discan.data.storage import StoredArray, read_places
 from discan.errors import InputError, ModelFileError
 from discan.typing import Array
 from discan.validation import LARGEST, LEAST
 
-__all__ = ["FolderReader", "ShardFile", "file_sha256", "load_folder"]
+__all__ = ["FolderReader", "ShardFile", "load_folder"]
 
 _AT_ONCE = 2**18  # rows of an array
 
@@ -38,59 +37,12 @@ _verified: dict[tuple[str, str], _Signature] = {}
 _lock = threading.Lock()
 
 
-def file_sha256(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file."""
-    with storage_errors(path), open(path, "rb", buffering=0) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-class ShardFile:
-    """One shard: its arrays are read in part, whether it is verified or not."""
+class ShardFile(ArrayFile):
+    """One shard, as the manifest describes it."""
 
     def __init__(self, folder: str | os.PathLike[str], shard: Shard) -> None:
-        self.path = Path(folder) / SHARDS / shard.file
+        super().__init__(Path(folder) / SHARDS / shard.file, "shard")
         self.shard = shard
-        self._places: dict[str, StoredArray] = {}
-
-    @property
-    def places(self) -> dict[str, StoredArray]:
-        """Where the arrays are."""
-        if not self._places:
-            self._places = read_places(self.path, "shard")[1]
-        return self._places
-
-    def open(self) -> int:
-        """Open the file and return its descriptor, which is to be closed."""
-        with storage_errors(self.path):
-            try:
-                return os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-            except FileNotFoundError:
-                raise ModelFileError(f"{self.path}: missing; the corpus is not whole") from None
-
-    def read(self, descriptor: int, name: str, start: int, stop: int) -> Array:
-        """Read rows ``start .. stop - 1`` of an array into a new one."""
-        place = self.places[name]
-        result = np.empty((stop - start, *place.shape[1:]), dtype=place.dtype)
-        row = place.dtype.itemsize * int(np.prod(place.shape[1:], dtype=np.int64))
-        view = result.reshape(-1).view(np.uint8).data
-        at = place.start + start * row
-        with storage_errors(self.path):
-            while len(view):
-                n_bytes = _read_into(descriptor, view, at)
-                if not n_bytes:
-                    raise ModelFileError(f"{self.path}: cut short; convert the data again")
-                view, at = view[n_bytes:], at + n_bytes
-        return result
-
-    def slices(self, name: str, first: int = 0) -> Iterator[tuple[int, Array]]:
-        """Iterate over (number of the first row, some rows) of an array, in order."""
-        descriptor = self.open()
-        try:
-            n_rows = self.places[name].shape[0]
-            for start in range(first, n_rows, _AT_ONCE):
-                yield start, self.read(descriptor, name, start, min(n_rows, start + _AT_ONCE))
-        finally:
-            os.close(descriptor)
 
 
 class FolderReader:
@@ -319,19 +271,3 @@ def _texts(file: ShardFile, descriptor: int, name: str, start: int, stop: int) -
             raise ModelFileError(f"the ends of {name} are outside their text")
         data = file.read(descriptor, f"{name}.text", begin, end)
         return unpack_texts(name, data, ends, begin)
-
-
-if hasattr(os, "preadv"):
-
-    def _read_into(descriptor: int, view: memoryview, at: int) -> int:
-        """Read bytes of a file from a place on; threads may share the descriptor."""
-        return os.preadv(descriptor, [view], at)
-
-else:  # Windows: each read has a descriptor of its own
-
-    def _read_into(descriptor: int, view: memoryview, at: int) -> int:
-        """Read bytes of a file from a place on."""
-        os.lseek(descriptor, at, os.SEEK_SET)
-        data = os.read(descriptor, len(view))
-        view[: len(data)] = data
-        return len(data)

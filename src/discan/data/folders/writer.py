@@ -14,6 +14,7 @@ import numpy as np
 
 from discan.data.corpus import BLOCK_ENTRIES, Corpus, Layout
 from discan.data.drafts import storage_errors
+from discan.data.folders.array_file import file_sha256
 from discan.data.folders.format import (
     SHARDS,
     Column,
@@ -24,7 +25,7 @@ from discan.data.folders.format import (
     shard_name,
 )
 from discan.data.folders.pieces import Piece, join_pieces, part_of
-from discan.data.folders.shards import ShardFile, file_sha256
+from discan.data.folders.shards import ShardFile
 from discan.data.folders.texts import pack_texts
 from discan.data.intake import LARGEST_INT32
 from discan.data.left_out import NOTHING

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Convert data of any format to a corpus folder."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from discan.data.corpus import Corpus
+from discan.data.folders.format import MANIFEST, SHARDS, Manifest, is_corpus_folder
+from discan.data.folders.writer import SHARD_ENTRIES, FolderWriter, write_corpus
+from discan.data.locks import locked
+from discan.data.nouns import Nouns
+from discan.errors import StorageError
+from discan.readers.guess import check_options, guess, plain_options, read
+from discan.readers.source import MAX_UNPACKED, Source
+from discan.readers.text_folders import Progress, convert_texts
+from discan.validation import whole
+
+__all__ = ["CHUNK", "convert"]
+
+log = logging.getLogger("discan")
+
+CHUNK = 2**26  # characters
+
+_TMP = "tmp"
+
+
+def convert(
+    data: Any,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    threads: int = 1,
+    chunk: int = CHUNK,
+    unit: str | None = None,
+    max_unpacked: int = MAX_UNPACKED,
+    shard_entries: int = SHARD_ENTRIES,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Manifest:
+    """Convert data to a corpus folder, which may be larger than memory.
+
+    The corpus is the one that ``discan.read`` gives, bit for bit. Text is read in chunks; a
+    conversion that was interrupted goes on if it is called again.
+
+    Parameters
+    ----------
+    data : file or folder, or a Source made of it; Corpus
+    path : folder to write
+        It holds the old corpus, if there is one, until the new one is whole.
+    format : name of a reader (``discan.readers.READERS``), guessed if not given
+    threads : int, default=1
+        Number of processes that count words; -1 is one per core. The result does not depend on it.
+    chunk : int, default=2**26
+        Characters of text that are counted together; the result does not depend on it.
+    unit : str, optional
+        What rows, columns and components are called, e.g. "senator,vote,bloc".
+    max_unpacked : int, default=2**30
+        A file is refused if it unpacks to more bytes than this and than a hundred times its size.
+    shard_entries : int
+        Non-zeros in each file of the folder, about.
+    progress : function, optional
+        Is called with what is being done and two numbers: how much is done.
+    **options
+        Options of the reader, e.g. ``stop_words`` for text.
+
+    Returns
+    -------
+    Manifest
+        What is known of the corpus: its numbers of documents and words, its digest, and others.
+    """
+    threads = _workers(threads)
+    whole("chunk", chunk, 1)
+    whole("shard_entries", shard_entries, 1)
+    target = Path(path)
+    if isinstance(data, Corpus):
+        return _write(data, target, unit, shard_entries)
+    source = data if isinstance(data, Source) else Source(data, max_unpacked)
+    _check_apart(source, target)
+    if format is None:
+        format = guess(source, options)
+        log.info("%s: read as %s", source.path, format)
+    found = check_options(source, format, options)
+    if found.stream is None:
+        return _write(read(source, format, **options), target, unit, shard_entries)
+    stream = found.stream(source, **options)
+    with _claimed(target) as folder:
+        return convert_texts(
+            stream,
+            FolderWriter(target, shard_entries),
+            folder,
+            threads=threads,
+            n_characters=chunk,
+            reading={"format": format, "options": plain_options(options)},
+            unit=unit,
+            progress=progress or (lambda *_: None),
+        )
+
+
+def _write(corpus: Corpus, target: Path, unit: str | None, shard_entries: int) -> Manifest:
+    """Write a corpus that is in memory."""
+    nouns = corpus.nouns if unit is None else Nouns.of(unit, corpus.nouns)
+    with _claimed(target):
+        return write_corpus(corpus.described(nouns=nouns), target, shard_entries)
+
+
+def _workers(threads: int) -> int:
+    if threads == -1:
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
+    return whole("threads", threads, 1)
+
+
+# ---- the folder ----
+
+
+def _check_apart(source: Source, target: Path) -> None:
+    """Refuse to write into the folder that is read."""
+    if source.is_folder:
+        inside, here = os.path.realpath(target), os.path.realpath(source.path)
+        if os.path.commonpath([inside, here]) == here:
+            problem = "lies inside the folder that is read; name another place"
+            raise StorageError(f"{target}: {problem}")
+
+
+@contextlib.contextmanager
+def _claimed(target: Path) -> Iterator[Path]:
+    """Lock a folder to write to; give a folder for files that are kept until all is written."""
+    _check_ours(target)
+    folder = target / _TMP
+    with locked(folder):
+        try:
+            yield folder
+        except BaseException:
+            if next(folder.glob("*.discan"), None) is None:  # nothing to go on with
+                _remove(folder)
+            raise
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for empty in (folder.parent / SHARDS, folder.parent):
+        with contextlib.suppress(OSError):
+            empty.rmdir()
+
+
+def _check_ours(target: Path) -> None:
+    """Refuse a folder that holds anything but a corpus or one that was not finished."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise StorageError(f"{target}: a file, not a folder; remove it, or name another place")
+    others = [
+        name
+        for name in os.listdir(target)
+        if name not in (SHARDS, _TMP, MANIFEST) and not name.startswith((".discan-", "words-"))
+    ]
+    foreign = (target / MANIFEST).exists() and not is_corpus_folder(target)
+    if others or foreign:
+        name = MANIFEST if foreign else sorted(others)[0]
+        problem = f"holds other files ({name!r}); name a new folder"
+        raise StorageError(f"{target}: {problem}")
