@@ -70,7 +70,7 @@ def sources(tmp_path):
         path = place / "folder" / f"part{n % 3}" / f"{n}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\r\n")
-    (place / "folder" / "part0" / "latin.txt").write_bytes(b"caf\xe9 alpha")
+    (place / "folder" / "part0" / "latin.txt").write_bytes(b"na\xefve alpha")
     with tarfile.open(place / "archive.tar.gz", "w:gz") as archive:
         archive.add(place / "folder", "top")
     (place / "lines.txt").write_text("\n".join(texts), "utf-8")

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from discan.data.corpus import Corpus
+from discan.data.folders.array_file import file_sha256
 from discan.data.folders.format import load_manifest, save_manifest
-from discan.data.folders.shards import FolderReader, ShardFile, file_sha256, load_folder
+from discan.data.folders.shards import FolderReader, ShardFile, load_folder
 from discan.data.folders.writer import write_corpus
 from discan.data.storage import read_file, write_file
 from discan.errors import DiscanError, ModelFileError
