@@ -39,6 +39,8 @@ class Schedule:
         Start of the fit if the user does not choose one.
     first_pass : Algorithm, optional
         First pass of a start from documents, if it is not MAP's.
+    total_documents : int, optional
+        Number of documents that those of the corpus stand for, if they are a batch of a stream.
     held_out : Corpus, optional
         Documents that the algorithm keeps aside to choose a setting with. The fit then ends when
         they stop gaining, not when the objective stops changing.
@@ -74,6 +76,7 @@ class Schedule:
     visits: int = 1
     first_lanes: int | None = None
     first_pass: Any = None
+    total_documents: int | None = None
     held_out: Corpus | None = None
     cycles: int = MAX_CYCLES
     burn_in: int = 0

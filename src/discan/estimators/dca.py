@@ -34,6 +34,7 @@ from discan.estimators.exchange import Exchange
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
+from discan.estimators.streaming import Streams
 from discan.estimators.trees import Trees
 from discan.evaluation.chains import chain_seeds, gathered, run_chains
 from discan.fitting.annotation import annotate
@@ -76,7 +77,7 @@ class FromFit:
 
 
 class DCA(
-    Answers, Searching, Exchange, Trees, LabelEffects, TakesCallbacks, TransformerMixin,
+    Answers, Searching, Exchange, Trees, LabelEffects, Streams, TakesCallbacks, TransformerMixin,
     BaseEstimator,
 ):  # fmt: skip
     """Discrete component analysis of a table of counts, documents by words.
@@ -352,7 +353,7 @@ class DCA(
             with self._cycle_tasks(run, corpus, n_cycles) as after:
                 run.advance(max_iter, tol, after, self.progress, folder)
             result = run.result(by_size=not self._keeps_order())
-        self.fit_ = replace(result, **changes)
+        self.fit_, self._stream = replace(result, **changes), None
         remark_on_fit(self.fit_)
         run.engine = Threads(1)
         keep = (self.warm_start or run.reason == "interrupted") and not run.on_disk
@@ -388,6 +389,7 @@ class DCA(
         fits = [replace(run.result(), **changes) for run in runs]
         with self._threads() as engine:
             self.fit_ = gathered(fits, corpus, self._keeps_order(), engine)
+        self._stream = None
         remark_on_fit(self.fit_)
         self._last = None
         return self
@@ -690,10 +692,13 @@ class DCA(
 
     def _key(self, corpus: Corpus) -> tuple[str, str]:
         """Name the data and the settings of a fit, to see whether another is the same."""
-        settings = self.get_params(deep=False)
-        for name in ("max_iter", "tol", "n_jobs", "warm_start", "callback", "progress"):
-            settings.pop(name)
-        return corpus.digest, repr({name: _exact(value) for name, value in settings.items()})
+        free = ("max_iter", "tol", "n_jobs", "warm_start", "callback", "progress")
+        return corpus.digest, self._settings(free)
+
+    def _settings(self, free: tuple[str, ...]) -> str:
+        """Name the settings that are not free to change."""
+        settings = self.get_params(deep=False).items()
+        return repr({name: _exact(value) for name, value in settings if name not in free})
 
     def _header(self, seed: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the class and settings as a header, and the arrays among the settings."""
@@ -707,7 +712,8 @@ class DCA(
 
     def file_header(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return what this estimator adds to a model file: its class and settings."""
-        return self._header(self.settings_.get("seed"))
+        header, arrays = self._header(self.settings_.get("seed"))
+        return {**header, **self.stream_header(arrays)}, arrays
 
     @contextmanager
     def _run_folder(self) -> Iterator[RunFolder | None]:

@@ -67,6 +67,7 @@ def _load(path: str | os.PathLike[str]) -> Any:
     if names:
         checked_names("feature_names", list(names), layout.n_words)
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.restore_stream(header, arrays)
     meta = header.get("outer")
     if meta is None:
         return estimator

@@ -280,7 +280,8 @@ class Run:
             lanes = engine.run(lambda n: work(visit, n, buffers[n]), range(n_lanes))  # noqa: B023
             self._buffers = [other.loading_sums for other in lanes[1:]]
             stats = Stats.merged(lanes, engine)
-            fraction = stats.n_documents / self.training.n_documents
+            of = self.schedule.total_documents or self.training.n_documents
+            fraction = stats.n_documents / of
             self.params = algorithm.update(self.params, stats, fraction, clock, engine)
             if stats.loading_sums is not self.params.loading_counts:
                 self._buffers.append(stats.loading_sums)
