@@ -62,6 +62,7 @@ def test_outputs_are_compared():
     assert not blocks.same("a 1.00", "a 1.10")
     assert not blocks.same("a 1.00", "b 1.00")
     assert not blocks.same("a 1 2", "a 1")
+    assert blocks.same("a (5%)", "a (6%)")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
