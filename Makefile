@@ -8,7 +8,7 @@ MORE_PEERS := vowpalwabbit "bigartm six protobuf<3.21"
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: test test-slow demo examples lint audit bench bench-short clean
+.PHONY: test test-slow demo docs examples lint audit bench bench-short clean
 
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -19,6 +19,11 @@ test-slow: .venv/.installed-test
 
 demo: .venv/.installed
 	$(BIN)/discan demo
+
+# The site, in build/site: open build/site/index.html. Needs no network.
+docs: .venv/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "the site is in build/site: open build/site/index.html"
 
 # Each writes docs/results/<name>.md; one whose data are absent says so and is no failure.
 examples: .venv/.installed-test
@@ -67,6 +72,10 @@ $(BIN)/python:
 .venv/.installed-dev: pyproject.toml | $(BIN)/python
 	$(INSTALL) '.[dev]'
 	touch .venv/.installed .venv/.installed-test $@
+
+.venv/.installed-docs: pyproject.toml | $(BIN)/python
+	$(INSTALL) '.[docs]'
+	touch .venv/.installed $@
 
 # A peer that cannot be installed here is left out of the benchmark, which says so.
 .venv/.installed-bench: pyproject.toml | $(BIN)/python

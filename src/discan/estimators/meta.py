@@ -139,5 +139,6 @@ def _docstring(cls: type) -> str | None:
         entries += [text for others, text in shared.items() if set(others) <= set(names)]
         note = entry.partition("As for ``DCA``")[2].strip("; .\n")
         if note:
-            entries[-1] += f"\n\n{note[:1].upper()}{note[1:]}."
+            told = f"{note[:1].upper()}{inspect.cleandoc(note[1:])}."
+            parts["Notes"] = "\n\n".join(filter(None, (told, parts.get("Notes"))))
     return joined({**parts, "Parameters": entries})

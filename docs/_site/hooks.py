@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MkDocs calls while it builds the site: made pages, and pages from the top folder."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from commands import commands_page
+from mkdocs.structure.files import File, Files
+from reference import reference_pages
+
+ROOT = Path(__file__).parents[2]
+# Files of the top folder that are pages of the site, too.
+TOP = {
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "CHANGELOG.md": "changes.md",
+}
+_LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    """Complete the navigation: made pages, new pages; without expected pages that are missing."""
+    docs = Path(config.docs_dir)
+    missing = {name for name in config.extra["expected"] if not (docs / name).is_file()}
+    config.nav = _without(config.nav, missing)
+    pages = reference_pages()
+    reference = [{"Commands": "reference/commands.md"}]
+    reference += [{title: f"reference/{page}.md"} for page, (title, _) in pages.items()]
+    for entry in config.nav:
+        if "Reference" in entry:
+            entry["Reference"] = reference
+    new = sorted(page.name for page in docs.glob("*.md") if page.name not in str(config.nav))
+    for entry in config.nav:
+        if "Guides" in entry:
+            entry["Guides"] += new  # a page that nobody placed is a guide
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made."""
+    made = {"reference/commands.md": commands_page()}
+    made |= {f"reference/{page}.md": text for page, (_, text) in reference_pages().items()}
+    for source, target in TOP.items():
+        made[target] = moved((ROOT / source).read_text("utf-8"), "", "")
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Lead links out of the documents' folder to the pages that hold these files."""
+    if page.file.src_uri == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]  # the start page shows the way itself
+    return moved(markdown, posixpath.dirname(page.file.src_uri), "docs")
+
+
+def moved(markdown: str, folder: str, root: str) -> str:
+    """Rewrite links of a page.
+
+    Parameters
+    ----------
+    markdown : str
+    folder : str
+        Folder of the page in the site.
+    root : str
+        Folder of the site in the repository; "" for a page that was written for the top folder.
+    """
+
+    def rewritten(found: re.Match[str]) -> str:
+        target, anchor = found[1], found[2] or ""
+        path = posixpath.normpath(posixpath.join(root, folder, target))
+        page = TOP.get(path)
+        if page is None and not root and path.startswith("docs/"):
+            page = path.removeprefix("docs/")
+        if page is None:
+            return found[0]
+        return f"]({posixpath.relpath(page, folder or '.')}{anchor})"
+
+    return _LINK.sub(rewritten, markdown)
+
+
+def _without(nav: Any, missing: set[str]) -> Any:
+    """Return a navigation without pages that are missing."""
+    if isinstance(nav, list):
+        kept = [_without(entry, missing) for entry in nav]
+        return [entry for entry in kept if entry is not None]
+    if isinstance(nav, dict):
+        left = {title: _without(entry, missing) for title, entry in nav.items()}
+        return None if None in left.values() else left
+    return None if nav in missing else nav

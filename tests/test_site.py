@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The documentation site: it builds without a warning, is complete, and fetches nothing."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import discan
+from discan.cli.app import COMMANDS
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "_site"))
+PACKAGES = ("mkdocs", "material", "mkdocstrings_handlers.python")
+
+
+def test_every_command_and_option_is_in_the_reference():
+    typer = importlib.import_module("typer")
+    page = importlib.import_module("commands").commands_page()
+    commands = typer.main.get_command(importlib.import_module("discan.cli").app).commands
+    assert len(commands) == len(COMMANDS)
+    for name, command in commands.items():
+        section = page.split(f"## discan {name}\n")[1].split("\n## ")[0]
+        assert f"$ discan {name} " in section
+        assert "[b]" not in section
+        for param in command.params:
+            if param.param_type_name == "option" and not param.hidden:
+                assert all(f"`{flag}" in section for flag in param.opts), (name, param.name)
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = importlib.import_module("reference").reference_pages()
+    text = "\n".join(page for _, page in pages.values())
+    listed = set(re.findall(r"^::: [\w.]+\.(\w+)$", text, re.MULTILINE))
+    assert set(discan.__all__) <= listed
+    assert set(discan.plot.__all__) <= listed
+    assert set(discan.search.__all__) <= listed
+
+
+def test_every_figure_is_in_the_gallery():
+    gallery = (ROOT / "docs" / "gallery.md").read_text("utf-8")
+    drawn = set(re.findall(r"plot\.(\w+)\(", gallery))
+    assert drawn >= set(discan.plot.__all__) - {"to_svg"}
+
+
+class Fetched(HTMLParser):
+    """Addresses that a page makes a browser fetch."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag in ("script", "img", "iframe", "source"):
+            self.found.append(given.get("src") or "")
+        if tag == "link" and given.get("rel") != "canonical":
+            self.found.append(given.get("href") or "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site as `make docs` does."""
+    for name in PACKAGES:
+        if importlib.util.find_spec(name.split(".")[0]) is None:
+            pytest.skip(f"needs {name}: pip install discan[docs]")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", folder],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_site_is_complete(site):
+    made = {str(path.relative_to(site)) for path in site.rglob("*.html")}
+    docs = ROOT / "docs"
+    pages = {str(path.relative_to(docs).with_suffix(".html")) for path in docs.rglob("*.md")}
+    assert pages <= made
+    assert {"reference/commands.html", "reference/estimators.html", "contributing.html"} <= made
+
+
+def test_the_site_fetches_nothing_from_elsewhere(site):
+    for path in site.rglob("*.html"):
+        reader = Fetched()
+        reader.feed(path.read_text("utf-8"))
+        assert [a for a in reader.found if re.match(r"(https?:)?//", a)] == [], path
+    for path in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//", path.read_text("utf-8")), path
+
+
+def test_the_reference_tells_parameters(site):
+    text = (site / "reference" / "estimators.html").read_text("utf-8")
+    for name in ("dca.DCA", "presets.LDA", "presets.ConditionalGaP", "classifier.DCAClassifier"):
+        assert f'id="discan.estimators.{name}"' in text
+    assert "Here the default is" in text  # docstrings of presets are put together at import
+    assert text.count("Dirichlet prior of the loadings") >= 5
