@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fits and answers stay within a stated amount of memory, as NumPy's allocations tell."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from discan import (
     MaximumLikelihood,
     Variational,
 )
+from discan.evaluation.chains import chains_bytes
 from discan.fitting.run import Run
 from discan.fitting.starting import needed_bytes
 
@@ -162,6 +164,8 @@ KINDS = {
     "ml plain": MaximumLikelihood(accelerate=False),
     "ml tempered": MaximumLikelihood(tau="auto"),
     "map": MAP(),
+    "map quasi": MAP(accelerate="quasi-newton"),
+    "ml quasi": MaximumLikelihood(accelerate="quasi-newton"),
     "map online": MAP(online=True, visits=2),
     "cvb0": CollapsedVariational(),
     "vb": Variational(),
@@ -221,6 +225,85 @@ def test_the_estimate_knows_of_draws_that_are_kept_and_of_learning(options, lear
     with peak() as whole:
         estimator.fit(table)
     assert 0.8 <= estimate(estimator, table) / whole[0] <= 1.2
+
+
+STARTS = ["auto", "random", "documents", "words", "corners", "map"]
+
+
+@pytest.mark.parametrize("init", STARTS)
+def test_quasi_newton_from_every_start(genotypes, init):
+    """Their own start, from corners, takes more than they do; so do corners of texts."""
+    tables = [(genotypes, 5)] + [(shaped(SHAPES[2]), 16)] * (init == "corners")
+    for table, n_components in tables:
+        estimator = DCA(n_components, algorithm=MAP(accelerate="quasi-newton"), init=init,
+                        learn=(), random_state=0, max_iter=2)  # fmt: skip
+        estimator.fit(table.select(slice(0, 20)))
+        with peak() as whole:
+            estimator.fit(table)
+        assert 0.8 <= estimate(estimator, table) / whole[0] <= 1.2
+
+
+@pytest.fixture(scope="module")
+def genotypes():
+    """100 individuals at 2,000 loci, where quasi-Newton steps pay."""
+    rng = np.random.default_rng(0)
+    second = rng.binomial(2, rng.uniform(0.1, 0.9, 2_000), (100, 2_000))
+    table = Corpus(
+        np.stack([2 - second, second], axis=2).reshape(100, 4_000),
+        groups=np.repeat(np.arange(2_000), 2),
+    )
+    cached = ("levels", "lengths", "blocks", "integral", "n_tokens", "word_totals", "group_lengths")
+    for name in cached:
+        getattr(table, name)
+    return table
+
+
+# Several chains: their results are compared at the end, which takes most if words are many.
+SEVERAL = [(kind, shape) for kind in ("map", "exact") for shape in SHAPES]
+SEVERAL += [("vb", SHAPES[2]), ("gibbs", SHAPES[1])]
+
+
+def chains_estimate(kind, shape, n_chains, n_jobs):
+    """An estimator of several chains that has run before, and what it is expected to need."""
+    table, algorithm = shaped(shape), KINDS[kind]
+    cycles = None if algorithm.whole_counts else 2
+    settings = {"algorithm": algorithm, "learn": (), "random_state": 0, "max_iter": cycles}
+    estimator = DCA(shape[3], **settings, n_chains=n_chains, n_jobs=n_jobs)
+    estimator.fit(table.select(slice(0, 20)))
+    gc.collect()
+    task = estimator._task(table, 0)
+    assert chains_bytes(task, "auto", n_chains, n_jobs) > estimate(estimator, table)
+    return estimator, chains_bytes(task, "auto", n_chains, n_jobs)
+
+
+@pytest.mark.parametrize(("kind", "shape"), SEVERAL, ids=str)
+def test_chains_are_counted_together(kind, shape):
+    estimator, needed = chains_estimate(kind, shape, 3, 1)
+    with peak() as whole:
+        estimator.fit(shaped(shape))
+    print(f"{kind} {shape}: {whole[0] / 1e6:.1f} MB, estimate {needed / whole[0]:.2f} times that")
+    assert 0.8 <= needed / whole[0] <= 1.2
+
+
+def test_chains_at_once_are_counted_together():
+    """Where the chains themselves take the most; their peaks may or may not coincide."""
+    estimator, needed = chains_estimate("map", SHAPES[1], 2, 2)
+    with peak() as whole:
+        estimator.fit(shaped(SHAPES[1]))
+    alone = estimate(DCA(SHAPES[1][3], algorithm=KINDS["map"], learn=()), shaped(SHAPES[1]))
+    assert needed == 2 * alone
+    assert 0.8 * alone <= whole[0] <= 1.2 * needed
+
+
+def test_chains_beyond_a_limit_are_refused_before_they_begin(system, monkeypatch):
+    table = shaped(SHAPES[0])
+    estimator = DCA(40, algorithm="map", random_state=0, max_iter=2)
+    one = estimate(estimator, table)
+    system(RLIMIT_AS=2**22 + int(1.5 * one))
+    estimator.fit(table)
+    monkeypatch.setattr(Run, "begin", None)  # it would be called
+    with pytest.raises(LimitError, match=r"several chains needs about .* fewer chains"):
+        estimator.set_params(n_chains=2, n_jobs=2).fit(table)
 
 
 def test_threads_take_more():

@@ -174,7 +174,8 @@ class Collapsed(Sampler):
         begin = Phase((4 + sums) * loadings + kept, 8 * block)
         if self.start != "random":  # counts and scores of the start, and what is made of them
             begin = Phase(max(24, 16 + sums) * loadings + kept + 8 * scores)
-        visits = count * loadings + kept + averages(corpus, n_components, self.n_draws)
+        drawn = averages(corpus, n_components, self.n_draws)
+        visits = count * loadings + kept + sum(drawn)
         moves = 0.0
         if not exact:
             tokens = max(sum(map(_n_tokens, part)) for part in rounds)
@@ -184,7 +185,7 @@ class Collapsed(Sampler):
                 listed = np.minimum(corpus.word_totals, n_components) + LANES
                 visits += 8 * float(listed.sum())
         # the counts of a block, and its new sums beside the old ones
-        return estimated([begin, Phase(visits + moves, 18 * block)])
+        return estimated([begin, Phase(visits + moves, 18 * block)]) | {"kept_bytes": drawn}
 
     def _count_type(self, corpus: Corpus, exact: bool) -> Any:
         """Type of the counts of words and components: 16 bits where no word has more tokens."""

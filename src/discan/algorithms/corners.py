@@ -13,7 +13,7 @@ from discan.algorithms.base import Start
 from discan.data.corpus import Corpus
 from discan.typing import Array
 
-__all__ = ["farthest", "from_corners"]
+__all__ = ["farthest", "from_corners", "krylov_width"]
 
 # Least share of a component in a document, and least chance of a word that occurs.
 LEAST_SHARE = 1e-3
@@ -68,6 +68,15 @@ def farthest(rows: Array, n: int) -> Array:
     return chosen
 
 
+def krylov_width(n_components: int, n_documents: int) -> int:
+    """Dimensions of the space that principal components are searched in."""
+    return ROUNDS * _width(n_components - 1, n_documents)
+
+
+def _width(n: int, n_documents: int) -> int:
+    return min(n + SPARE, n_documents)
+
+
 @dataclass(frozen=True)
 class _Cloud:
     """Shares of words in their groups less their mean, (I, J), as products with sparse tables.
@@ -82,11 +91,12 @@ class _Cloud:
 
     @classmethod
     def of(cls, corpus: Corpus) -> _Cloud:
-        shares, lengths = corpus.to_csr().astype(np.float64), corpus.group_lengths.tocsr()
+        shares, lengths = corpus.to_csr().astype(np.float64), corpus.group_lengths.tocsr(copy=True)
+        lengths.sort_indices()
         group = corpus.layout.group_of_word
-        inverse, present = lengths.copy(), lengths.copy()
-        inverse.data, present.data = 1.0 / lengths.data, np.ones_like(lengths.data)
-        shares = shares.multiply(inverse[:, group]).tocsr()
+        present = lengths.copy()
+        present.data = np.ones_like(lengths.data)
+        shares.data *= (1.0 / lengths.data)[_places(lengths, shares, group)]
         seen = present.sum(axis=0)[group]
         mean = shares.sum(axis=0) / np.maximum(seen, 1.0)
         return cls(shares, present, mean, corpus.layout.indicator)
@@ -106,7 +116,7 @@ class _Cloud:
 
         They are found in a block Krylov space from a random start (Musco and Musco, 2015).
         """
-        width = min(n + SPARE, self.shares.shape[0])
+        width = _width(n, self.shares.shape[0])
         rng = np.random.Generator(np.random.Philox(key=int(seed)))
         axes = rng.standard_normal((self.shares.shape[0], width))
         space = []
@@ -116,3 +126,19 @@ class _Cloud:
         axes = np.linalg.qr(np.column_stack(space))[0]
         left, lengths, _ = np.linalg.svd(self.transposed_times(axes).T, full_matrices=False)
         return np.asarray((axes @ left * lengths)[:, :n])
+
+
+def _places(lengths: Any, shares: Any, group: Array) -> Array:
+    """Where the length of each entry's document and group is among those stored, (n_entries,).
+
+    ``lengths[:, group]`` would have a number for every document and word.
+    """
+    n_groups = lengths.shape[1]
+    if n_groups == 1:
+        rows = np.flatnonzero(np.diff(lengths.indptr))
+        return np.repeat(np.arange(len(rows)), np.diff(shares.indptr)[rows])
+    known = np.repeat(np.arange(lengths.shape[0]), np.diff(lengths.indptr)) * n_groups
+    known += lengths.indices
+    wanted = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr)) * n_groups
+    wanted += group[shares.indices]
+    return np.searchsorted(known, wanted)

@@ -93,7 +93,8 @@ class Tables(NamedTuple):
         widened = 8 if n_bytes < 8 else 0  # a copy in double precision
         made = Phase(held + (self.result + widened) * loadings)
         read = Phase(held + self.kept * loadings + (16 + self.extra) * scores, 65 * block)
-        return estimated([begin, visits], [made, read])
+        kept = (self.kept + n_bytes) * loadings, (16 + self.extra) * scores
+        return estimated([begin, visits], [made, read]) | {"kept_bytes": kept}
 
 
 def estimated(visits: Sequence[Phase], result: Sequence[Phase] = ()) -> dict[str, Any]:
@@ -116,8 +117,8 @@ def used_pairs(totals: Array, n_components: int, n_draws: int) -> float:
     return float(n_components * chances.sum())
 
 
-def averages(corpus: Corpus, n_components: int, n_draws: int) -> float:
-    """Bytes of the sums and means over draws of a chain."""
+def averages(corpus: Corpus, n_components: int, n_draws: int) -> tuple[float, float]:
+    """Bytes of the means over draws of a chain: of the loadings, and of the documents."""
     loadings = n_components * corpus.n_words
     drawn = np.minimum(corpus.word_totals, n_components).sum()
     if loadings < SINGLE_FROM:
@@ -127,5 +128,5 @@ def averages(corpus: Corpus, n_components: int, n_draws: int) -> float:
     else:
         means = 8.0 * loadings
     if corpus.on_disk:  # where documents are not averaged
-        return means
-    return means + PAIR * used_pairs(corpus.lengths, n_components, n_draws)
+        return means, 0.0
+    return means, PAIR * used_pairs(corpus.lengths, n_components, n_draws)

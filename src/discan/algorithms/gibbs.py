@@ -71,8 +71,9 @@ class Gibbs(Sampler):
         first = max(8 + real % 8, real + count * lanes)
         begin = Phase(first * loadings + 16 * scores, 8 * block)
         drawn = averages(corpus, n_components, self.n_draws)
-        visits = Phase((2 * real + count * (1 + lanes)) * loadings + 16 * scores + drawn, 8 * block)
-        return estimated([begin, visits])
+        visits = Phase((2 * real + count * (1 + lanes)) * loadings + 16 * scores, 8 * block)
+        visits = Phase(visits.whole + sum(drawn), visits.per_block)
+        return estimated([begin, visits]) | {"kept_bytes": drawn}
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Take the loadings of the start; without one, all are equal and tokens fall at random."""

@@ -62,6 +62,8 @@ class Schedule:
         Estimated memory of the fit beside the data, and more for each block at work at once.
     visit_bytes : int, optional
         The same until the last visit, if the result needs more.
+    kept_bytes : pair of float, optional
+        Memory of the result: of its loadings, and of its documents.
     record : dict
         Decisions that the result reports.
     """
@@ -87,6 +89,7 @@ class Schedule:
     least: int = 0
     block_bytes: int = 0
     visit_bytes: int | None = None
+    kept_bytes: tuple[float, float] | None = None
     record: dict[str, Any] = field(default_factory=dict)
 
     @property

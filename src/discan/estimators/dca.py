@@ -36,11 +36,11 @@ from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
 from discan.estimators.streaming import Streams
 from discan.estimators.trees import Trees
-from discan.evaluation.chains import chain_seeds, gathered, run_chains
+from discan.evaluation.chains import chain_seeds, chains_bytes, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
 from discan.fitting.hidden_groups import like, usual_totals
-from discan.fitting.memory import enough_memory
+from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.modelfile import encode_settings, write_fit
 from discan.fitting.posterior import KnownLoadings
 from discan.fitting.result import Fit
@@ -369,6 +369,10 @@ class DCA(
         seeds = chain_seeds(seed, self._n_chains())
         folders = [None if folder is None else folder.of_chain(n) for n in range(len(seeds))]
         tasks = [self._task(corpus, each) for each in seeds]
+        threads = n_threads(self.n_jobs)
+        needed = chains_bytes(tasks[0], self.init, len(seeds), threads)
+        remedy = "use fewer chains, or fewer at once (n_jobs), or fewer components"
+        check_memory(needed, "this fit of several chains", remedy)
         calls = threading.Lock()
 
         def start(n: int, engine: Engine) -> Run:
@@ -385,10 +389,11 @@ class DCA(
 
             run.advance(*self._limits(), after, progress, folders[n])
 
-        runs = run_chains(start, len(seeds), n_threads(self.n_jobs), advance, self.progress)
-        fits = [replace(run.result(), **changes) for run in runs]
-        with self._threads() as engine:
-            self.fit_ = gathered(fits, corpus, self._keeps_order(), engine)
+        with enough_memory("this fit of several chains", needed):
+            fits = run_chains(start, len(seeds), threads, advance, self.progress)
+            fits = [replace(fit, **changes) for fit in fits]
+            with self._threads() as engine:
+                self.fit_ = gathered(fits, corpus, self._keeps_order(), engine)
         self._stream = None
         remark_on_fit(self.fit_)
         self._last = None

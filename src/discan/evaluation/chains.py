@@ -20,15 +20,19 @@ from discan.fitting.chains import Chains
 from discan.fitting.interrupts import deferred
 from discan.fitting.posterior import KnownDocuments, KnownLoadings
 from discan.fitting.result import Fit
-from discan.fitting.run import Run
+from discan.fitting.run import Run, Task
+from discan.fitting.starting import needed_bytes
 from discan.typing import Array
 
-__all__ = ["as_fits", "chain_seeds", "gathered", "run_chains"]
+__all__ = ["as_fits", "chain_seeds", "chains_bytes", "gathered", "run_chains"]
 
 # Components of other chains are kept up to this many numbers.
 MOST_NUMBERS = 2**24
 # Chains are chosen by documents of about so many tokens.
 MOST_TOKENS = 2**19
+# Memory while chains are compared, as measured: tables of loadings per chain and for all of them;
+# tables of scores, and bytes per non-zero count, of the documents that samplers are chosen by.
+TABLES_PER_CHAIN, TABLES, SCORE_TABLES, ENTRY_BYTES = 5.6, 4.0, 9.0, 24.0
 # A component below this share of the tokens does not count in the verdict.
 LEAST_SIZE = 0.005
 # A chain has another log p if the difference is above this, in standard deviations of its draws.
@@ -50,10 +54,11 @@ def run_chains(
     n_threads: int,
     advance: Callable[[int, Run, Callable[[Run], Any], bool | None], None],
     progress: bool | None = None,
-) -> list[Run]:
+) -> list[Fit]:
     """Begin and finish n chains on some threads; the answer does not depend on their number.
 
-    Ctrl-C stops all chains after their present cycles.
+    Ctrl-C stops all chains after their present cycles. What a chain needs besides its result is
+    given back when it ends.
 
     Parameters
     ----------
@@ -64,23 +69,47 @@ def run_chains(
     advance : function of a chain's number, its run, a callback and whether to show progress
     progress : bool, optional
     """
-    at_once = min(n, n_threads)
+    at_once, workers = _shared(n, n_threads)
     stopped = threading.Event()
 
-    def one(chain: int) -> Run:
-        with Threads(max(1, n_threads // at_once)) as engine:
+    def one(chain: int) -> Fit:
+        with Threads(workers) as engine:
             run = begin(chain, engine)
             main = threading.current_thread() is threading.main_thread()
             advance(chain, run, lambda _: stopped.is_set() or asked(), progress if main else False)
-            run.engine = Threads(1)
-        if run.reason == "interrupted":
-            stopped.set()
-        elif stopped.is_set() or asked():
-            run.reason = "interrupted"
-        return run
+            if run.reason == "interrupted":
+                stopped.set()
+            elif stopped.is_set() or asked():
+                run.reason = "interrupted"
+            return run.result()
 
     with deferred([SIGINT, SIGTERM]) as asked, Threads(at_once) as outer:
         return outer.run(one, range(n))
+
+
+def chains_bytes(task: Task, init: Any, n: int, n_threads: int) -> int:
+    """Estimate the memory of n chains from a start (see ``starting.begin``) on some threads.
+
+    It is that of the chains that run at once, with the results of the others, or that of comparing
+    all results, whichever is more.
+    """
+    at_once, workers = _shared(n, n_threads)
+    schedule = task.plan()
+    one = needed_bytes(task, schedule, init, workers)
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    loadings, documents = schedule.kept_bytes or (float(one), 0.0)
+    drawn = task.draws_bytes(schedule)
+    kept = loadings + documents + drawn
+    running = at_once * one + (n - at_once) * kept
+    table = 8.0 * n_components * corpus.n_words
+    copied = drawn if schedule.thin else documents  # in the order of the chosen chain
+    comparing = n * (kept + copied + TABLES_PER_CHAIN * table) + TABLES * table
+    scoring = 0.0
+    if schedule.thin:
+        part = 1.0 / _step(corpus)
+        scores = 8.0 * n_components * corpus.n_documents
+        scoring = n * kept + part * (SCORE_TABLES * scores + ENTRY_BYTES * corpus.n_entries)
+    return int(max(running, comparing, scoring))
 
 
 def gathered(
@@ -163,16 +192,27 @@ def as_fits(fit: Fit) -> list[Fit]:
 # ---- details ----
 
 
+def _shared(n: int, n_threads: int) -> tuple[int, int]:
+    """Return how many of n chains run at once, and on how many threads each of them."""
+    at_once = min(n, n_threads)
+    return at_once, max(1, n_threads // at_once)
+
+
 def _values(fits: Sequence[Fit], corpus: Corpus, engine: Engine | None) -> Array:
     """What the best fit is chosen by, (C,)."""
     last = np.array([float(fit.trace.last("objective")) for fit in fits])
     if not fits[0].algorithm.whole_counts:
         return last
-    step = max(1, int(corpus.n_tokens // MOST_TOKENS))
+    step = _step(corpus)
     some = corpus if step == 1 else corpus.select(np.arange(0, corpus.n_documents, step))
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = np.array([fit.score(some, engine) for fit in fits])
     return scores if np.isfinite(scores).all() else last
+
+
+def _step(corpus: Corpus) -> int:
+    """One document in so many is looked at to choose a chain."""
+    return max(1, int(corpus.n_tokens // MOST_TOKENS))
 
 
 def _report(fits: Sequence[Fit], chains: Chains) -> tuple[tuple[str, ...], bool]:

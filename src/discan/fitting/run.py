@@ -106,13 +106,19 @@ class Task:
             n_draws = schedule.cycles // schedule.thin
             pairs = used_pairs(schedule.corpus.lengths, n_components, n_draws)
             needed += (24 if learns else 4) * pairs
-        if schedule.keep_draws:
-            each = scores + n_components * schedule.corpus.n_words
-            # once as drawn, and once with the largest component first
-            needed += 16.0 * each * (schedule.cycles - schedule.burn_in) / schedule.thin
+        # once as drawn, and once with the largest component first
+        needed += 2.0 * self.draws_bytes(schedule)
         if not schedule.thin and absence:
             needed += 24 * scores  # probabilities of absence, and counts that they damp
         return int(needed)
+
+    def draws_bytes(self, schedule: Schedule) -> float:
+        """Memory of the draws that are kept."""
+        if not schedule.keep_draws:
+            return 0.0
+        corpus = schedule.corpus
+        each = 8.0 * len(self.model.alpha) * (corpus.n_documents + corpus.n_words)
+        return each * (schedule.cycles - schedule.burn_in) / schedule.thin
 
     def first_params(self, schedule: Schedule) -> Params:
         """Return parameters without loadings; algorithms without priors get flat ones."""

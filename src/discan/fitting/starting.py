@@ -12,7 +12,7 @@ import numpy as np
 
 from discan.algorithms.anchor_words import from_words, sketch_width
 from discan.algorithms.base import Algorithm, Params, Start
-from discan.algorithms.corners import from_corners
+from discan.algorithms.corners import from_corners, krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
@@ -240,15 +240,19 @@ def _words_bytes(task: Task, schedule: Schedule) -> float:
 
 
 def _corners_bytes(task: Task, schedule: Schedule) -> float:
-    """Shares of all words, and what leads to them; tables of loadings are smaller."""
-    corpus = schedule.corpus
-    if corpus.n_documents <= len(task.model.alpha):
+    """Shares of all words, what leads to them, and the search for principal components."""
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    if corpus.n_documents <= n_components:
         return _documents_bytes(task, schedule)
     loaded = 8.0 * (corpus.n_entries + corpus.n_documents) if corpus.on_disk else 0.0
-    return loaded + 130.0 * corpus.n_entries + 16.0 * len(task.model.alpha) * corpus.n_words
+    columns = min(krylov_width(n_components, corpus.n_documents), corpus.n_documents)
+    of_documents, of_words = (8.0 * n * columns for n in (corpus.n_documents, corpus.n_words))
+    # orthogonal axes of all documents, then their singular vectors in the space of words
+    search = max(4.1 * of_documents, 3.0 * of_words + 2.0 * of_documents)
+    return loaded + max(78.0 * corpus.n_entries, 16.0 * corpus.n_entries + search)
 
 
-COPY = 44  # bytes of a non-zero count of the documents that a start copies
+COPY = 18  # bytes of a non-zero count of the documents that a start copies
 _BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
     "corners": _corners_bytes,
