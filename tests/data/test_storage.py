@@ -214,6 +214,48 @@ def test_a_link_in_place_of_a_draft_is_left_alone(tmp_path):
     assert (tmp_path / "target").read_text() == "mine"
 
 
+def test_a_pipe_in_place_of_a_draft_is_left_alone(tmp_path):
+    draft = draft_of(tmp_path / "x")
+    os.mkfifo(draft)
+    write_whole(tmp_path / "x", "whole")
+    assert stat.S_ISFIFO(draft.lstat().st_mode)
+    assert (tmp_path / "x").read_text() == "whole"
+
+
+def test_a_probe_leaves_nothing_but_the_folder(tmp_path):
+    probe(tmp_path / "new" / "x")
+    assert os.listdir(tmp_path / "new") == []
+    (tmp_path / "x").write_text("old")
+    probe(tmp_path / "x")
+    assert (tmp_path / "x").read_text() == "old"
+    with pytest.raises(StorageError, match=r"Not a directory|File exists"):
+        probe(tmp_path / "x" / "y")
+    assert sorted(os.listdir(tmp_path)) == ["new", "x"]
+
+
+@pytest.mark.parametrize("failures", [0, 1, drafts._TRIES - 1, drafts._TRIES])
+def test_a_file_that_others_have_open_for_a_moment(tmp_path, monkeypatch, failures):
+    """Windows does not replace it then; it is tried again, but not for ever."""
+    calls, waits = [], []
+
+    def replace(draft, path):
+        calls.append(path)
+        if len(calls) <= failures:
+            raise PermissionError(errno.EACCES, "in use")
+
+    monkeypatch.setattr(drafts.os, "replace", replace)
+    monkeypatch.setattr(drafts.time, "sleep", waits.append)
+    if failures == drafts._TRIES:
+        with pytest.raises(PermissionError):
+            drafts._replace_closed(tmp_path / "draft", tmp_path / "x")
+    else:
+        drafts._replace_closed(tmp_path / "draft", tmp_path / "x")
+    assert len(calls) == min(failures + 1, drafts._TRIES)
+    assert waits == sorted(waits)
+    assert len(waits) == min(failures, drafts._TRIES - 1)
+    assert sum(waits) < 2
+
+
 def test_drafts_are_private(tmp_path, monkeypatch):
     modes = []
     write = os.write

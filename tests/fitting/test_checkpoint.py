@@ -359,6 +359,28 @@ def test_wrong_headers_of_states_are_refused(tmp_path, algorithm, change, piece)
         discan.resume(tmp_path)
 
 
+@pytest.mark.parametrize("accelerate", ["squarem", False])
+def test_a_run_of_version_0_1_goes_on_as_it_began(tmp_path, accelerate):
+    """Quasi-Newton steps would be chosen now; version 0.1 had none, and no digest of a run."""
+    second = np.random.default_rng(1).binomial(2, 0.4, (60, 120))
+    alleles = np.stack([2 - second, second], axis=2).reshape(60, 240)
+    options = {**OPTIONS, "groups": np.repeat(np.arange(120), 2), "init": "documents"}
+    then = {**options, "algorithm": discan.MaximumLikelihood(accelerate=accelerate)}
+    now = {**options, "algorithm": "ml"}
+    unbroken = discan.DCA(**then).fit(alleles)
+    for name, settings in (("then", then), ("now", now)):
+        discan.DCA(
+            **settings, checkpoint=tmp_path / name, checkpoint_every=1,
+            callback=lambda run: run.cycle == 6,
+        ).fit(alleles)  # fmt: skip
+    assert "note.steps" in read_file(tmp_path / "now" / "state.discan", "state")[1]
+    shutil.copy(tmp_path / "then" / "state.discan", tmp_path / "now" / "state.discan")
+    resign(tmp_path / "now", lambda header, arrays: header.pop("run"))
+    resumed = discan.resume(tmp_path / "now")
+    np.testing.assert_array_equal(resumed.trace_["objective"], unbroken.trace_["objective"])
+    np.testing.assert_array_equal(resumed.components_, unbroken.components_)
+
+
 @pytest.mark.parametrize("change", [{"random_state": 4}, {"alpha": 0.3}, {"data": W[::-1]}])
 def test_the_state_of_another_run_is_refused(tmp_path, change):
     """Other data, another seed or other settings, of the same sizes."""

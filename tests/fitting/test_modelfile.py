@@ -486,3 +486,25 @@ def test_numbers_of_any_kind_are_kept(tmp_path):
     assert loaded.alpha.shape == ()
     np.testing.assert_array_equal(loaded.gamma, estimator.gamma)
     loaded.fit(W)
+    whole = discan.LDA(np.int64(2), alpha=np.float32(0.5), max_iter=np.int64(2)).fit(W)
+    whole.save(tmp_path / "n.discan")
+    again = discan.load(tmp_path / "n.discan")
+    assert (again.n_components, again.alpha, again.max_iter) == (2, 0.5, 2)
+
+
+def test_groups_by_name_are_kept(tmp_path):
+    names = np.array(["x", "y"] * 6)
+    estimator = discan.MPCA(2, groups=names, random_state=0, max_iter=2).fit(W)
+    estimator.save(tmp_path / "m.discan")
+    again = discan.load(tmp_path / "m.discan")
+    assert list(again.groups) == list(names)
+    np.testing.assert_array_equal(again.transform(W), estimator.transform(W))
+
+
+def test_an_algorithm_that_cannot_fit_the_model_is_refused(tmp_path):
+    path = tmp_path / "m.discan"
+    estimator = discan.DCA(2, model="cgp", algorithm="variational", random_state=0, max_iter=2)
+    estimator.fit(W).save(path)
+    other = {"object": "maximum-a-posteriori", "fields": {}}
+    resign(path, lambda header, arrays: header.update(algorithm=other))
+    assert_refused(path, "atom at zero")

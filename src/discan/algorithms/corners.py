@@ -136,9 +136,9 @@ def _places(lengths: Any, shares: Any, group: Array) -> Array:
     n_groups = lengths.shape[1]
     if n_groups == 1:
         rows = np.flatnonzero(np.diff(lengths.indptr))
-        return np.repeat(np.arange(len(rows)), np.diff(shares.indptr)[rows])
+        return np.asarray(np.repeat(np.arange(len(rows)), np.diff(shares.indptr)[rows]))
     known = np.repeat(np.arange(lengths.shape[0]), np.diff(lengths.indptr)) * n_groups
     known += lengths.indices
     wanted = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr)) * n_groups
     wanted += group[shares.indices]
-    return np.searchsorted(known, wanted)
+    return np.asarray(np.searchsorted(known, wanted))

@@ -249,14 +249,13 @@ def _sync_folder(path: Path) -> None:
 
 def _replace_closed(draft: Path, path: Path) -> None:
     """Replace a file on Windows, where other programs may have it open for a moment."""
-    for n in range(_TRIES):
+    for n in range(_TRIES - 1):
         try:
             os.replace(draft, path)
             return
         except PermissionError:
-            if n == _TRIES - 1:
-                raise
             time.sleep(0.02 * 2**n)
+    os.replace(draft, path)
 
 
 def _shown(path: str | os.PathLike[str]) -> str:

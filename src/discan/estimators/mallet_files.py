@@ -72,7 +72,7 @@ def read_weights(path: StrPath, lines: Iterable[str]) -> tuple[Array, list[str]]
     for row in rows:
         if not row[0].isdecimal():
             raise InputError(f"{path}: {shown(row[0])} is no number of a topic")
-    weights = read_numbers(path, [[row[2]] for row in rows])[:, 0] if rows else []
+    weights = [read_numbers(path, [[row[2]]])[0, 0] for row in rows]
     entries = [(int(row[0]), row[1], float(x)) for row, x in zip(rows, weights, strict=True)]
     return _table(path, entries)
 
