@@ -102,7 +102,8 @@ def predict(scores: Array, loadings: Array) -> Array:
     -------
     (I, J_g) array, rows sum to 1
     """
-    chances = proportions(scores) @ loadings.T
+    # no matrix product: its bits would depend on the number of documents
+    chances = np.einsum("ik,jk->ij", proportions(scores), loadings, optimize=False)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
