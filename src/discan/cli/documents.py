@@ -54,7 +54,10 @@ def predict(
     words = list(map(str, fit.group_words(chosen)))
     with threads(reading) as engine:
         if is_table(writing):
-            _write_predictions(writing.output, fit, corpus, chosen, words, probabilities, engine)
+            from discan.fitting.written import write_predictions
+
+            assert writing.output is not None
+            write_predictions(writing.output, fit, corpus, chosen, engine, probabilities)
             log.info("predictions for %s written to %s", _number(corpus), writing.output)
             return
         check_in_memory(corpus)
@@ -69,30 +72,6 @@ def predict(
     rows = [(name, words[j], float(chance)) for name, j, chance in best]
     columns = [fit.nouns.document, "prediction", "probability"]
     write_table(writing.output, writing.style, columns, rows)
-
-
-def _write_predictions(
-    path: Any, fit: Fit, corpus: Corpus, group: Any, words: list[str], all_words: bool,
-    engine: Threads,
-) -> None:  # fmt: skip
-    """Write the likeliest word of a group, or the probability of each, block by block."""
-    import numpy as np
-
-    from discan.data.tables import Rows
-    from discan.fitting.by_block import names_of, write_table
-
-    answers = np.array(words, dtype=object)
-
-    def rows(first: int, part: Corpus, inner: Engine) -> Rows:
-        chances = fit.predict_group(part, group, inner)
-        if all_words:
-            return Rows([names_of(first, part)], chances)
-        best = answers[chances.argmax(axis=1)]
-        return Rows([names_of(first, part), best], chances.max(axis=1, keepdims=True))
-
-    noun = fit.nouns.document
-    titles = ([noun], words) if all_words else ([noun, "prediction"], ["probability"])
-    write_table(path, corpus, *titles, rows, engine)
 
 
 def impute(
@@ -122,8 +101,11 @@ def impute(
         check_questions(fit)
     with threads(reading) as engine:
         if long and is_table(writing):
-            _write_filled(writing.output, fit, corpus, engine)
-            log.info("written to %s", writing.output)
+            from discan.fitting.written import write_filled
+
+            assert writing.output is not None
+            n_filled = write_filled(writing.output, fit, corpus, engine)
+            log.info("%s counts filled in, written to %s", f"{n_filled:,}", writing.output)
             return
         check_in_memory(corpus)
         filled = fit.fill(corpus, engine=engine)
@@ -222,27 +204,6 @@ def _names(given: Sequence[str] | None, size: int) -> Sequence[str]:
 
 def _number(corpus: Corpus) -> str:
     return f"{corpus.n_documents:,} {corpus.nouns.documents}"
-
-
-def _write_filled(path: Any, fit: Fit, corpus: Corpus, engine: Threads) -> None:
-    """Write document, group, word and expected count of the missing data, block by block."""
-    import numpy as np
-
-    from discan.data.tables import Rows
-    from discan.fitting.by_block import names_of, write_table
-
-    layout = fit.layout
-    words = np.array(_names(layout.word_names, layout.n_words), dtype=object)
-    groups = np.array(_names(layout.group_names, layout.n_groups), dtype=object)
-
-    def rows(first: int, part: Corpus, inner: Engine) -> Rows:
-        documents, columns, values = fit.fill(part, engine=inner)
-        names = names_of(first, part)[documents]
-        facts = [names, groups[layout.group_of_word[columns]], words[columns]]
-        return Rows(facts, values[:, None])
-
-    titles = [fit.nouns.document, "group", fit.nouns.word], ["expected"]
-    write_table(path, corpus, *titles, rows, engine, listed=True)
 
 
 def _named_cells(filled: Filled, layout: Layout, corpus: Corpus) -> Iterator[tuple[Any, ...]]:

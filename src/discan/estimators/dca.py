@@ -36,6 +36,7 @@ from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
 from discan.estimators.streaming import Streams
 from discan.estimators.trees import Trees
+from discan.estimators.writing import Writes
 from discan.evaluation.chains import chain_seeds, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
@@ -77,8 +78,8 @@ class FromFit:
 
 
 class DCA(
-    Answers, Searching, Exchange, Trees, LabelEffects, Streams, TakesCallbacks, TransformerMixin,
-    BaseEstimator,
+    Answers, Searching, Exchange, Trees, LabelEffects, Streams, Writes, TakesCallbacks,
+    TransformerMixin, BaseEstimator,
 ):  # fmt: skip
     """Discrete component analysis of a table of counts, documents by words.
 

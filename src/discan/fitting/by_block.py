@@ -26,22 +26,44 @@ Answer = Callable[[Corpus, Engine], Array]
 
 
 def in_order(
-    corpus: Corpus, work: Callable[[int, Corpus, Engine], Result], engine: Engine
+    corpus: Corpus,
+    work: Callable[[int, Any, Engine], Result],
+    engine: Engine,
+    before: Callable[[Corpus], Any] | None = None,
 ) -> Iterator[Result]:
     """Iterate over the results of ``work`` on each block, in order.
 
-    It is called with the number of the first document, the documents, and where to work on them.
     Each thread has a block; of few blocks, each has all threads.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    work : callable
+        Takes the number of the first document, the documents, and where to work on them.
+    engine : Engine
+    before : callable, optional
+        Makes what ``work`` takes of the documents; it is called in the order of the blocks.
     """
     blocks, few = corpus.blocks, len(corpus.blocks) < 2 * engine.n_workers
     inner, outer = (engine, Threads(1)) if few else (Threads(1), engine)
     step = AT_ONCE * outer.n_workers
 
+    def read(block: Any) -> Corpus:
+        return corpus.documents(block.start, block.stop)
+
     def done(block: Any) -> Result:
-        return work(block.start, corpus.documents(block.start, block.stop), inner)
+        return work(block.start, read(block), inner)
+
+    def then_done(pair: tuple[int, Any]) -> Result:
+        return work(*pair, inner)
 
     for first in range(0, len(blocks), step):
-        yield from outer.run(done, blocks[first : first + step])
+        some = blocks[first : first + step]
+        if before is None:
+            yield from outer.run(done, some)
+        else:
+            pairs = [(block.start, before(read(block))) for block in some]
+            yield from outer.run(then_done, pairs)
 
 
 def names_of(first: int, part: Corpus) -> Array:
