@@ -17,9 +17,7 @@ from discan.cli.tables import check_in_memory, is_table, named_rows, threads
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus, Layout
-    from discan.engines import Engine, Threads
     from discan.fitting.hidden_groups import Filled
-    from discan.fitting.result import Fit
 
 __all__ = ["impute", "predict", "recommend", "score"]
 
