@@ -240,3 +240,31 @@ def test_transform_interval(run, place, tmp_path):
     assert low < share < high
     run("transform", place / "model", place / "texts.jsonl", "--interval", 0, code=2)
     run("transform", place / "model", place / "texts.jsonl", "--interval", 0.9, "--counts", code=2)
+
+
+def test_answers_in_files_from_a_corpus_folder(run, fails, survey, tmp_path):
+    from discan.data.folders.writer import write_corpus
+
+    model = tmp_path / "m.discan"
+    run("fit", survey / "answers.csv", "-k", 2, "--algorithm", "map", "-o", model, "-q")
+    corpus = discan.read(survey / "answers.csv")
+    write_corpus(corpus, tmp_path / "big")
+    for command in (
+        ("transform",), ("transform", "--sd"), ("predict", "--group", corpus.layout.group_names[0]),
+        ("impute", "--long"),
+    ):  # fmt: skip
+        name, *options = command
+        for ending in (".csv", ".parquet"):
+            files = [tmp_path / f"{place}{ending}" for place in ("memory", "folder")]
+            run(name, model, survey / "answers.csv", *options, "-o", files[0], "-q")
+            _, err = run(name, model, tmp_path / "big", *options, "-o", files[1])
+            assert files[0].read_bytes() == files[1].read_bytes()
+            assert "read block by block" in err
+    run("transform", model, tmp_path / "big", "-o", tmp_path / "s.npy", "-q")
+    np.testing.assert_array_equal(np.load(tmp_path / "s.npy"), discan.load(model).transform(corpus))
+    out, _ = run("score", model, tmp_path / "big", "--json", "-q")
+    assert out == run("score", model, survey / "answers.csv", "--json", "-q")[0]
+    line = fails("transform", model, tmp_path / "big")
+    assert "write the answers to a file (--output)" in line
+    line = fails("transform", model, tmp_path / "big", "-o", tmp_path / "s.json")
+    assert ".parquet" in line

@@ -16,7 +16,7 @@ from discan.cli.anomalies import anomalies
 from discan.cli.chains import chains
 from discan.cli.compare import compare, quality
 from discan.cli.data import convert, datasets, demo, formats
-from discan.cli.documents import impute, predict, recommend, score, transform
+from discan.cli.documents import impute, predict, recommend, score
 from discan.cli.effects import effects
 from discan.cli.errors import one_line, shell_setting, terminated
 from discan.cli.evidence import evidence
@@ -31,6 +31,7 @@ from discan.cli.report import report
 from discan.cli.search import index, search, similar
 from discan.cli.select import compare_models, select
 from discan.cli.show import info, show
+from discan.cli.transform import transform
 from discan.cli.tree import tree
 
 __all__ = ["app", "main"]

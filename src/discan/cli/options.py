@@ -17,9 +17,26 @@ import typer
 from discan.cli.printing import Style
 
 __all__ = [
-    "DATASET", "FORMATS", "Data", "Listing", "ModelFile", "NewData", "Printing", "Quiet",
-    "Reading", "TextReading", "Threads", "Writing", "bytes_of", "fitting", "one_of", "printing",
-    "running", "size_option", "with_groups",
+    "DATASET",
+    "FORMATS",
+    "Data",
+    "Listing",
+    "ModelFile",
+    "NewData",
+    "Printing",
+    "Quiet",
+    "Reading",
+    "Saving",
+    "TextReading",
+    "Threads",
+    "Writing",
+    "bytes_of",
+    "fitting",
+    "one_of",
+    "printing",
+    "running",
+    "size_option",
+    "with_groups",
 ]  # fmt: skip
 
 DATASET = "dataset:"  # what the name of a data set begins with
@@ -273,7 +290,7 @@ class Writing(Printing):
 
     output: Annotated[
         Path | None,
-        printing("File to write: JSON if it ends in .json, otherwise CSV.", "--output", "-o"),
+        printing("File to write: JSON, Parquet or CSV, by its ending.", "--output", "-o"),
     ] = None
 
     @property
@@ -281,6 +298,17 @@ class Writing(Printing):
         """The style that a flag or else the file's ending asks for; CSV without either."""
         as_json = self.output is not None and self.output.suffix.lower() == ".json"
         return Style.JSON if self.json or (as_json and not self.csv) else Style.CSV
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saving(Writing):
+    """The same for a table that is printed for people if there is no file."""
+
+    @property
+    def style(self) -> Style:
+        """The style that a flag or the file's ending asks for; a table without any of them."""
+        plain = self.output is None and not (self.json or self.csv)
+        return Style.TABLE if plain else super().style
 
 
 def with_groups(function: Callable[..., None]) -> Callable[..., None]:

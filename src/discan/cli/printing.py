@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import logging
 import math
@@ -18,6 +16,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from discan.data.csv_text import safe_cell, to_csv
 from discan.errors import Argument, DiscanError, python_setting
 
 __all__ = [
@@ -79,24 +78,6 @@ def to_json(value: Any) -> str:
     """JSON text without control characters; NaN and infinity become null."""
     text = json.dumps(_jsonable(value), ensure_ascii=False, allow_nan=False, indent=1)
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
-
-
-def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """CSV text in which a spreadsheet finds no formulas."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow([safe_cell(column) for column in columns])
-    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
-    return stream.getvalue()
-
-
-def safe_cell(cell: Any) -> Any:
-    """Guard text that begins like a formula with an apostrophe; numbers stay as they are."""
-    if isinstance(cell, (list, tuple)):
-        cell = "; ".join(str(part) for part in cell)
-    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r", "\n"):
-        return "'" + cell
-    return cell
 
 
 # ---- text for people ----

@@ -108,7 +108,23 @@ def model_and_data(
     """Load a model, and data read as its own were and arranged in its columns."""
     found = load_model(model)
     found = found._replace(fit=found.fit.folding_in(reading.fold_in))
+    folder = _corpus_folder(data, reading, found.fit, unknown)
+    if folder is not None:
+        return found, folder
     return found, read_data(data, reading, found.fit, unknown)
+
+
+def _corpus_folder(data: str, reading: NewData, fit: Fit, unknown: bool) -> Corpus | None:
+    """Open a corpus folder in the columns of a model; its documents are read block by block."""
+    from discan.data.folders.format import is_corpus_folder
+
+    if data.startswith(DATASET) or reading.format is not None or not is_corpus_folder(data):
+        return None
+    from discan.data.folders.aligned import AlignedFolder
+
+    corpus = AlignedFolder(data, fit.layout, reading.max_unseen, fit.left_out, unknown)
+    log.info("%s: a corpus folder, read block by block: %s", data, corpus.description)
+    return corpus
 
 
 def load_model(path: Path) -> Model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +16,7 @@ from discan.data.left_out import NOTHING, are_left_out
 from discan.errors import InputError, shown
 from discan.typing import Array
 
-__all__ = ["align"]
+__all__ = ["Match", "align"]
 
 log = logging.getLogger("discan")
 
@@ -48,34 +49,63 @@ def align(
     any_words : bool
         Whether data of which no word is known are accepted, as texts are.
     """
-    given = corpus.layout
-    if given.word_names is None or layout.word_names is None:
-        if corpus.n_words != layout.n_words:
-            raise InputError(
-                f"the data have {corpus.n_words} columns and the model {layout.n_words}, and there "
-                "are no words to match them by; read both with their vocabulary"
-            )
-        target = np.arange(corpus.n_words)
-        same = True
-    else:
+    match = Match.of(corpus.layout, layout, left_out)
+    _report(corpus, match, max_unseen, any_words)
+    return match.moved(corpus, unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Which words of some data a model has.
+
+    Attributes
+    ----------
+    layout : Layout
+        The columns of the model.
+    target : (J of the data,) array
+        Column of each word in the model; -1 if it has none.
+    new : (J of the data,) boolean array
+        Words that the model never saw.
+    same : bool
+        Whether the columns are those of the model already.
+    """
+
+    layout: Layout
+    target: Array
+    new: Array
+    same: bool
+
+    @classmethod
+    def of(cls, given: Layout, layout: Layout, left_out: Array = NOTHING) -> Match:
+        """Match the words of data with those of a model, by name if there are names."""
+        if given.word_names is None or layout.word_names is None:
+            if given.n_words != layout.n_words:
+                raise InputError(
+                    f"the data have {given.n_words} columns and the model {layout.n_words}, and "
+                    "there are no words to match them by; read both with their vocabulary"
+                )
+            nothing_new = np.zeros(given.n_words, dtype=bool)
+            return cls(layout, np.arange(given.n_words), nothing_new, same=True)
         place = {key: j for j, key in enumerate(_keys(layout, given))}
         target = np.array([place.get(key, -1) for key in _keys(given, layout)], dtype=np.int64)
         same = given.word_names == layout.word_names and np.array_equal(
             given.group_of_word, layout.group_of_word
         )
-    words = target[corpus.words]
-    known = words >= 0
-    strange = np.flatnonzero(target < 0)
-    names = [(given.word_names or ())[j] for j in strange]
-    new = np.zeros(corpus.n_words, dtype=bool)
-    new[strange] = ~are_left_out(names, left_out)
-    _report(corpus, known, new, max_unseen, any_words)
-    result = corpus if same else _moved(corpus, layout, words, known)
-    if unknown:
-        unseen = _tokens(corpus, new[corpus.words])
-        columns = {"known": _tokens(corpus, known), "unknown": unseen}
-        result = result.described(metadata={**result.metadata, **columns})
-    return result
+        strange = np.flatnonzero(target < 0)
+        new = np.zeros(given.n_words, dtype=bool)
+        new[strange] = ~are_left_out([given.word_names[j] for j in strange], left_out)
+        return cls(layout, target, new, same)
+
+    def moved(self, corpus: Corpus, unknown: bool = False) -> Corpus:
+        """Return the corpus with the columns of the model; nothing is reported."""
+        words = self.target[corpus.words]
+        known = words >= 0
+        result = corpus if self.same else _moved(corpus, self.layout, words, known)
+        if unknown:
+            unseen = _tokens(corpus, self.new[corpus.words])
+            columns = {"known": _tokens(corpus, known), "unknown": unseen}
+            result = result.described(metadata={**result.metadata, **columns})
+        return result
 
 
 def _moved(corpus: Corpus, layout: Layout, words: Array, known: Array) -> Corpus:
@@ -92,10 +122,11 @@ def _moved(corpus: Corpus, layout: Layout, words: Array, known: Array) -> Corpus
     )
 
 
-def _report(corpus: Corpus, known: Array, new: Array, max_unseen: float, any_words: bool) -> None:
+def _report(corpus: Corpus, match: Match, max_unseen: float, any_words: bool) -> None:
     """Say how much the model does not know, and which documents it knows nothing of."""
+    known = match.target[corpus.words] >= 0
     total = max(float(corpus.n_tokens), 1.0)
-    is_new = new[corpus.words]
+    is_new = match.new[corpus.words]
     unseen = float(corpus.counts[is_new].sum()) / total
     left = float(corpus.counts[~known & ~is_new].sum()) / total
     nothing = corpus.n_entries > 0 and not known.any() and not any_words

@@ -501,6 +501,10 @@ class Corpus:
         parts = (self.indptr, self.words, self.counts, self.layout, self.exposures)
         return Corpus.assemble(*parts, **{**self.about, **changes})
 
+    def documents(self, start: int, stop: int) -> Corpus:
+        """Return documents ``start .. stop - 1`` with their names and metadata."""
+        return self.select(slice(start, stop))
+
     def select(self, documents: Any) -> Corpus:
         """Return the corpus of some documents, in the order given.
 

@@ -36,7 +36,12 @@ from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
 from discan.estimators.streaming import Streams
 from discan.estimators.trees import Trees
+<<<<<<< HEAD
 from discan.evaluation.chains import chain_seeds, chains_bytes, gathered, run_chains
+=======
+from discan.estimators.writing import Writes
+from discan.evaluation.chains import chain_seeds, gathered, run_chains
+>>>>>>> 87c2216
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
 from discan.fitting.hidden_groups import like, usual_totals
@@ -77,8 +82,8 @@ class FromFit:
 
 
 class DCA(
-    Answers, Searching, Exchange, Trees, LabelEffects, Streams, TakesCallbacks, TransformerMixin,
-    BaseEstimator,
+    Answers, Searching, Exchange, Trees, LabelEffects, Streams, Writes, TakesCallbacks,
+    TransformerMixin, BaseEstimator,
 ):  # fmt: skip
     """Discrete component analysis of a table of counts, documents by words.
 

@@ -13,7 +13,8 @@ from sklearn.utils.validation import validate_data
 from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
 from discan.data.corpus import Corpus, Layout
-from discan.data.folders.corpus import open_corpus
+from discan.data.folders.aligned import AlignedFolder
+from discan.data.folders.corpus import FolderCorpus, open_corpus
 from discan.data.frames import holds_text, is_frame, read_frame
 from discan.errors import InputError, LimitError
 from discan.validation import LARGEST, LEAST, whole
@@ -40,12 +41,10 @@ def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = Non
         corpus = Corpus.of(X, groups=groups)
         names = None if fit is None else fit.layout.word_names
         if names is not None and X.layout.word_names not in (None, names):
-            if corpus.on_disk:
-                raise InputError(
-                    "the words of the corpus folder are not those of the model; convert the data "
-                    "with the model's vocabulary"
-                )
-            corpus = align(corpus, fit.layout, left_out=fit.left_out)
+            if isinstance(corpus, FolderCorpus):
+                corpus = AlignedFolder(corpus.path, fit.layout, left_out=fit.left_out)
+            else:
+                corpus = align(corpus, fit.layout, left_out=fit.left_out)
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
     elif sparse.issparse(X) or hasattr(type(X), "columns"):

@@ -104,6 +104,10 @@ class Streams:
         )
         if fitted:
             check_layout(self, corpus, self.fit_.layout)
+        if corpus.on_disk:
+            raise InputError(
+                "a corpus folder is no batch", remedy="use fit, which reads it in parts"
+            )
         if corpus.n_documents == 0:
             raise InputError("the batch has no documents; leave it out")
         if given is not None and given < corpus.n_documents:

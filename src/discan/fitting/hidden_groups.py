@@ -102,7 +102,8 @@ def predict(scores: Array, loadings: Array) -> Array:
     -------
     (I, J_g) array, rows sum to 1
     """
-    chances = proportions(scores) @ loadings.T
+    # no matrix product: its bits would depend on the number of documents
+    chances = np.einsum("ik,jk->ij", proportions(scores), loadings, optimize=False)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
@@ -122,7 +123,7 @@ def usual_totals(corpus: Corpus) -> Array:
 
 def fill(
     corpus: Corpus, normalised: bool, totals: Array, loadings: Array,
-    scores_of: Callable[[Corpus], Array],
+    scores_of: Callable[[Corpus], Array], quiet: bool = False,
 ) -> Filled:  # fmt: skip
     """Expected counts of every word of every empty group: sum_k E[l_k | w] theta_jk.
 
@@ -133,11 +134,13 @@ def fill(
     ----------
     scores_of : callable
         Mean scores (n, K) of the documents of a corpus.
+    quiet : bool
+        Whether to say nothing if no group is empty.
     """
     documents, groups = _empty_pairs(corpus, normalised)
     if documents.size == 0:
         reason = _why_nothing(corpus, normalised)
-        if reason:
+        if reason and not quiet:
             log.warning("nothing is filled in: %s", reason)
         return Filled(documents, documents, np.zeros(0))
     chosen, rows = np.unique(documents, return_inverse=True)

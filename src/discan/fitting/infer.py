@@ -12,8 +12,9 @@ from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
 from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
 from discan.data.splits import split_tokens, thin
-from discan.engines import Engine
+from discan.engines import Engine, Threads
 from discan.errors import InputError, shown
+from discan.fitting.by_block import in_order
 from discan.kernels.enumeration import enumerate_counts
 from discan.models import ScoreTable
 from discan.models.base import proportions
@@ -63,8 +64,13 @@ def completion(
     word's group. The probability of a token is the mean over ``draws``, each of them the parameters
     for fold-in and the loadings (J, K) to score with.
     """
-    observed, scored = _halves(corpus, draws[0][0].model.normalised)
-    return _given(algorithm, draws, scored, observed, engine, seed)
+    halves = _splitter(corpus, draws[0][0].model.normalised)
+
+    def score(pair: tuple[Corpus, Corpus], inner: Engine) -> Array:
+        observed, scored = pair
+        return _given(algorithm, draws, scored, observed, inner, seed)
+
+    return _scored(corpus, halves, score, engine)
 
 
 def prediction(
@@ -82,17 +88,59 @@ def prediction(
     the same event.
     """
     _check_same_documents(scored, given)
-    return _given(algorithm, draws, scored, given, engine, seed)
+    if not (scored.on_disk or given.on_disk):
+        return _checked(_given(algorithm, draws, scored, given, engine, seed))
+
+    def score(first: int, part: Corpus, inner: Engine) -> Array:
+        known = given.documents(first, first + part.n_documents)
+        _check_names(part, known, first)
+        return _given(algorithm, draws, part, known, inner, seed)
+
+    return _checked(np.hstack(list(in_order(scored, score, engine))))
 
 
 def unigram_completion(overall: Array, corpus: Corpus, normalised: bool) -> Array:
     """Score the same half of the tokens by one distribution (J,) for all documents, (2, I)."""
-    return unigram_prediction(overall, _halves(corpus, normalised)[1])
+
+    def score(pair: tuple[Corpus, Corpus], inner: Engine) -> Array:
+        return _by_one(overall, pair[1])
+
+    return _scored(corpus, _splitter(corpus, normalised), score, Threads(1))
 
 
 def unigram_prediction(overall: Array, scored: Corpus) -> Array:
     """Score all tokens by one distribution (J,) for all documents, (2, I)."""
+    if not scored.on_disk:
+        return _checked(_by_one(overall, scored))
+    parts = in_order(scored, lambda _, part, __: _by_one(overall, part), Threads(1))
+    return _checked(np.hstack(list(parts)))
+
+
+def _by_one(overall: Array, scored: Corpus) -> Array:
     return _predicted([(np.ones((scored.n_documents, 1)), overall[:, None])], scored)
+
+
+def _scored(
+    corpus: Corpus,
+    halves: Callable[[Corpus], tuple[Corpus, Corpus]],
+    score: Callable[[tuple[Corpus, Corpus], Engine], Array],
+    engine: Engine,
+) -> Array:
+    """Split documents and score a half, all at once or block by block, (2, I).
+
+    Documents are split in order, so both ways draw the same numbers for each.
+    """
+    if not corpus.on_disk:
+        return _checked(score(halves(corpus), engine))
+    parts = in_order(corpus, lambda _, pair, inner: score(pair, inner), engine, halves)
+    return _checked(np.hstack(list(parts)))
+
+
+def _checked(found: Array) -> Array:
+    """Refuse scores (2, I) of no tokens at all."""
+    if found[1].sum() == 0:
+        raise InputError("no tokens to score: the documents are empty")
+    return found
 
 
 def score_and_error(found: Array) -> tuple[float, float]:
@@ -127,8 +175,6 @@ def _predicted(draws: Sequence[tuple[Array, Array]], scored: Corpus) -> Array:
 
     The probability of a token is the mean over draws of proportions (I, K) and loadings (J, K).
     """
-    if scored.n_tokens == 0:
-        raise InputError("no tokens to score: the documents are empty")
     sizes = scored.layout.group_sizes[scored.layout.group_of_word]
     documents = np.repeat(np.arange(scored.n_documents), np.diff(scored.indptr))
     logs = np.empty(scored.n_entries)
@@ -195,21 +241,24 @@ def divided(
     return columns
 
 
-def _halves(corpus: Corpus, normalised: bool) -> tuple[Corpus, Corpus]:
-    """Split tokens, or words if counts are fractional; half the tokens take half the exposure."""
-    if corpus.integral:
-        return split_tokens(corpus, rng=0) if normalised else thin(corpus, rng=0)
-    kept = np.random.default_rng(0).random(corpus.n_entries) < 0.5
-    exposures = corpus.exposures
-    if not normalised:
-        exposures = (
-            np.ones((corpus.n_documents, corpus.n_groups)) if exposures is None else exposures
+def _splitter(corpus: Corpus, normalised: bool) -> Callable[[Corpus], tuple[Corpus, Corpus]]:
+    """Return a function that splits documents of a corpus, called in their order.
+
+    It splits tokens, or words if counts are fractional; half the tokens take half the exposure.
+    """
+    rng, integral = np.random.default_rng(0), corpus.integral
+
+    def halves(part: Corpus) -> tuple[Corpus, Corpus]:
+        if integral:
+            return split_tokens(part, rng=rng) if normalised else thin(part, rng=rng)
+        kept = rng.random(part.n_entries) < 0.5
+        exposures = part.exposures if normalised else part.known_exposures / 2.0
+        return (
+            part.with_counts(np.where(kept, part.counts, 0.0), exposures),
+            part.with_counts(np.where(kept, 0.0, part.counts), exposures),
         )
-        exposures = exposures / 2.0
-    return (
-        corpus.with_counts(np.where(kept, corpus.counts, 0.0), exposures),
-        corpus.with_counts(np.where(kept, 0.0, corpus.counts), exposures),
-    )
+
+    return halves
 
 
 def _check_same_documents(corpus: Corpus, given: Corpus) -> None:
@@ -219,15 +268,20 @@ def _check_same_documents(corpus: Corpus, given: Corpus) -> None:
             f"{corpus.n_documents:,} documents to score and {given.n_documents:,} given; both must "
             "hold the same documents in the same order, e.g. the two parts of split_entries"
         )
+    _check_names(corpus, given)
+    if corpus is given or corpus.digest == given.digest:
+        raise InputError(
+            "the counts to score are the ones given; give the other part of the documents"
+        )
+
+
+def _check_names(corpus: Corpus, given: Corpus, first: int = 0) -> None:
+    """Refuse documents of other names; ``first`` is the number of the first one."""
     if None not in (corpus.document_names, given.document_names):
         pairs = zip(corpus.document_names or (), given.document_names or (), strict=True)
         for n, (name, other) in enumerate(pairs):
             if name != other:
                 raise InputError(
-                    f"document {n} to score is {shown(name)}, and {shown(other)} is given; both "
-                    "must hold the same documents in the same order"
+                    f"document {first + n} to score is {shown(name)}, and {shown(other)} is given; "
+                    "both must hold the same documents in the same order"
                 )
-    if corpus is given or corpus.digest == given.digest:
-        raise InputError(
-            "the counts to score are the ones given; give the other part of the documents"
-        )

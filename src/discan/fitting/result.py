@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from discan.data.nouns import Nouns
 from discan.engines import Engine, Threads
 from discan.errors import DiscanError, InputError, LimitError
 from discan.fitting import hidden_groups
+from discan.fitting.by_block import in_order
 from discan.fitting.chains import Chains, Record
 from discan.fitting.convergence import verdict
 from discan.fitting.hidden_groups import Filled
@@ -49,6 +51,8 @@ from discan.typing import Array
 from discan.validation import whole
 
 __all__ = ["Fit"]
+
+Answer = TypeVar("Answer")
 
 SCORED_DRAWS = 20  # kept draws that a score averages over, at most
 
@@ -344,7 +348,19 @@ class Fit:
     def infer(self, corpus: Corpus, engine: Engine | None = None) -> Posterior:
         """Posterior means of new documents given the components, each on its own."""
         self._check_counts(corpus)
-        return infer(self.algorithm, self.inference, corpus, engine or Threads(1), self.seed)
+        engine = engine or Threads(1)
+        if corpus.on_disk:
+            tables = self._by_block(corpus, self.infer, engine)
+            return Posterior(*(np.concatenate(table) for table in zip(*tables, strict=True)))
+        return infer(self.algorithm, self.inference, corpus, engine, self.seed)
+
+    def _by_block(
+        self, corpus: Corpus, answer: Callable[[Corpus, Engine], Answer], engine: Engine
+    ) -> list[Answer]:
+        """Return answers for all blocks of a corpus folder, if their tables fit into memory."""
+        needed = 8 * corpus.n_documents * self.n_components * 4
+        check_memory(needed, "the tables of all documents", "use transform_to, which writes a file")
+        return list(in_order(corpus, lambda _, part, inner: answer(part, inner), engine))
 
     def infer_with_sd(
         self, corpus: Corpus, engine: Engine | None = None
@@ -355,6 +371,11 @@ class Fit:
         """
         if not np.all(np.asarray(self.params.model.alpha) > 0):
             raise no_deviations(self.algorithm, "scores", ("map", "variational", "collapsed"))
+        if corpus.on_disk:
+            pairs = self._by_block(corpus, self.infer_with_sd, engine or Threads(1))
+            tables = zip(*(found for found, _ in pairs), strict=True)
+            means = Posterior(*(np.concatenate(table) for table in tables))
+            return means, np.concatenate([errors for _, errors in pairs])
         found = self.infer(corpus, engine)
         return found, score_deviations(self.params, self.mean_loadings, corpus, found)
 
@@ -437,6 +458,12 @@ class Fit:
     def predict_group(self, corpus: Corpus, group: Any, engine: Engine | None = None) -> Array:
         """Probability of each word of a group, given the document's other groups, (I, J_g)."""
         number = hidden_groups.find_group(self.layout, group)
+        if corpus.on_disk:
+            parts = self._by_block(
+                corpus, lambda part, inner: self.predict_group(part, number, inner),
+                engine or Threads(1),
+            )  # fmt: skip
+            return np.concatenate(parts)
         scores = self.infer(hidden_groups.hide_group(corpus, number), engine).scores
         columns = hidden_groups.columns_of(self.layout, number)
         return hidden_groups.predict(scores, self.mean_loadings[columns])
@@ -449,8 +476,17 @@ class Fit:
         names = self.layout.word_names
         return columns if names is None else np.array([names[j] for j in columns], dtype=object)
 
-    def fill(self, corpus: Corpus, totals: Any = None, engine: Engine | None = None) -> Filled:
-        """Expected counts of every word of every empty group."""
+    def fill(
+        self, corpus: Corpus, totals: Any = None, engine: Engine | None = None, quiet: bool = False
+    ) -> Filled:
+        """Expected counts of every word of every empty group; ``quiet`` leaves out remarks."""
+        if corpus.on_disk:
+            parts = in_order(
+                corpus, lambda first, part, inner: (first, self.fill(part, totals, inner, True)),
+                engine or Threads(1),
+            )  # fmt: skip
+            moved = [(documents + first, *others) for first, (documents, *others) in parts]
+            return hidden_groups.Filled(*(np.concatenate(c) for c in zip(*moved, strict=True)))
         self._check_counts(corpus)
         model = self.params.model
         if totals is None:
@@ -459,7 +495,7 @@ class Fit:
             totals = hidden_groups.checked_totals(model, totals, self.layout)
         return hidden_groups.fill(
             corpus, model.normalised, totals, self.mean_loadings,
-            lambda part: self.infer(part, engine).scores,
+            lambda part: self.infer(part, engine).scores, quiet,
         )  # fmt: skip
 
     # ---- description ----

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Algorithm, Params, Posterior
@@ -64,17 +66,32 @@ def score_deviations(
 
 def _count_variances(scores: Array, loadings: Array, corpus: Corpus) -> Array:
     """Variance of the component counts given the scores: sum_j w_j r_jk (1 - r_jk), (I, K)."""
-    n_components = loadings.shape[1]
-    result = np.zeros((corpus.n_documents, n_components))
-    documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
-    step = max(1, AT_ONCE // n_components)
-    for start in range(0, corpus.n_entries, step):
-        entries = slice(start, start + step)
-        rows = documents[entries]
-        chances = scores[rows] * loadings[corpus.words[entries]]
+    result = np.zeros((corpus.n_documents, loadings.shape[1]))
+    step = max(1, AT_ONCE // loadings.shape[1])
+    indptr = corpus.indptr
+
+    def spread(first: int, last: int, rows: Any) -> Array:
+        """Variances of some entries, which are those of some rows."""
+        chances = scores[rows] * loadings[corpus.words[first:last]]
         totals = chances.sum(axis=1, keepdims=True)
         chances /= np.where(totals > 0, totals, 1.0)
-        spread = corpus.counts[entries, None] * chances * (1.0 - chances)
-        first, begins = np.unique(rows, return_index=True)
-        result[first] += np.add.reduceat(spread, begins, axis=0)
+        return np.asarray(corpus.counts[first:last, None] * chances * (1.0 - chances))
+
+    start = 0
+    while start < corpus.n_documents:
+        # runs of whole documents, or parts of a long one: no sum depends on other documents
+        stop = int(np.searchsorted(indptr, indptr[start] + step, side="right")) - 1
+        if stop <= start:
+            stop = start + 1
+            for first in range(indptr[start], indptr[stop], step):
+                last = min(first + step, indptr[stop])
+                result[start] += spread(first, last, [start]).sum(axis=0)
+        else:
+            lengths = np.diff(indptr[start : stop + 1])
+            rows = np.repeat(np.arange(start, stop), lengths)
+            some = start + np.flatnonzero(lengths)
+            if some.size:
+                found = spread(indptr[start], indptr[stop], rows)
+                result[some] = np.add.reduceat(found, indptr[some] - indptr[start], axis=0)
+        start = stop
     return result

@@ -207,9 +207,13 @@ class FolderCorpus(Corpus):
 
     def _corpus(self, piece: Piece) -> Corpus:
         return Corpus.assemble(
-            *piece[:3], self.layout, piece.exposures, piece.document_names, dict(piece.metadata),
-            self.nouns, self.reading, self.left_out,
+            *piece[:3], self.manifest.layout, piece.exposures, piece.document_names,
+            dict(piece.metadata), self.nouns, self.reading, self.left_out,
         )  # fmt: skip
+
+    def documents(self, start: int, stop: int) -> Corpus:
+        """Read documents ``start .. stop - 1`` with their names and metadata."""
+        return self._corpus(self._reader.read(start, stop, about=True))
 
     def select(self, documents: Any) -> Corpus:
         """Read some documents into memory, in the order given, with their names and metadata.
