@@ -193,6 +193,9 @@ class Expectation(OnlineOptions, Algorithm):
             start="words" if self.online else "documents",
             visits=self.visits if self.online else 1,
             cycles=most_cycles(corpus),
+            state_bytes=np.dtype(self.real(corpus, n_components)).itemsize
+            * n_components
+            * corpus.n_documents,
             state_type=ScoreState,
             memory_type=self.memory_type,
         )
