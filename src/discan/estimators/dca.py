@@ -341,8 +341,7 @@ class DCA(
         schedule = task.plan().limited(self._limits()[0])
         n_workers = n_threads(self.n_jobs)
         needed = needed_bytes(task, schedule, self.init, n_workers)
-        durable = self.checkpoint is not None
-        return Estimate.of(task, schedule, self.init, needed, n_workers, durable)
+        return Estimate.of(task, schedule, self.init, needed, n_workers)
 
     def resume(self) -> Self:
         """Finish the run of the folder ``checkpoint``, which was begun with these settings."""

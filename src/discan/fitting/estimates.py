@@ -21,6 +21,7 @@ __all__ = ["Estimate", "check_disk", "state_bytes"]
 # Seconds per non-zero count and component on one core, roughly: as measured with 300 components of
 # 97,000 words. A chain that lists the components of a word needs less with each sweep.
 SECONDS = {"cvb0": 1.3e-9, "map": 1.8e-9, "ml": 1.8e-9, "vb": 4.5e-9, "cgs": 0.9e-9, "direct": 2e-9}
+VERSIONS = 2  # of states on the disk: those of the start, or of the last checkpoint, and the last
 START_CYCLES = {"random": 0, "words": 1, "documents": 3, "map": 13, "corners": 2}
 
 
@@ -55,9 +56,7 @@ class Estimate:
     start: float
 
     @classmethod
-    def of(
-        cls, task: Task, schedule: Schedule, init: Any, needed: int, n_workers: int, durable: bool
-    ) -> Estimate:
+    def of(cls, task: Task, schedule: Schedule, init: Any, needed: int, n_workers: int) -> Estimate:
         """Estimate a fit of this schedule, which needs so many bytes of memory."""
         corpus, n_components = schedule.corpus, len(task.model.alpha)
         states = state_bytes(task, schedule)
@@ -69,7 +68,7 @@ class Estimate:
         return cls(
             algorithm=task.algorithm.name,
             memory=needed,
-            disk=disk_bytes(schedule, states, durable) if corpus.on_disk else 0,
+            disk=VERSIONS * states if corpus.on_disk else 0,
             read=stored + 2 * states * schedule.visits if corpus.on_disk else 0,
             seconds=seconds,
             cycles=schedule.cycles,
@@ -102,15 +101,9 @@ def state_bytes(task: Task, schedule: Schedule) -> int:
     return schedule.state_bytes
 
 
-def disk_bytes(schedule: Schedule, states: int, durable: bool) -> int:
-    """Bytes on the disk at the peak: those of the start, or of the last checkpoint, beside own."""
-    versions = 2 + (durable and schedule.visits > 1)
-    return versions * states
-
-
 def check_disk(task: Task, schedule: Schedule, place: Path | None) -> None:
     """Refuse a fit whose states do not fit on the disk."""
-    needed = disk_bytes(schedule, state_bytes(task, schedule), place is not None)
+    needed = VERSIONS * state_bytes(task, schedule)
     folder = Path(place or tempfile.gettempdir())
     with storage_errors(folder):
         free = shutil.disk_usage(folder).free

@@ -61,6 +61,8 @@ def begin(
     check_memory(needed)
     if schedule.corpus.on_disk:
         check_disk(task, schedule, place)
+        if durable and place is not None:
+            DiskStates.clear(place)
     with enough_memory("this fit", needed):
         start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine, place)
         if not schedule.corpus.on_disk:
