@@ -194,7 +194,10 @@ discan.DCA(3, algorithm={algorithm}, max_iter=400, tol=0.0, random_state=5, chec
 """
 
 
-@pytest.mark.parametrize("algorithm", ["'cvb0'", "discan.Collapsed(3, 397)"])
+CHAINS = {"'cvb0'": "cvb0", "discan.Collapsed(3, 397)": discan.Collapsed(3, 397)}
+
+
+@pytest.mark.parametrize("algorithm", CHAINS)
 def test_killed_runs(algorithm, folders, tmp_path):
     data, run = str(folders / "one group"), str(tmp_path / "run")
     script = KILLED.format(few=FEW, algorithm=algorithm, run=run, data=data)
@@ -213,7 +216,7 @@ def test_killed_runs(algorithm, folders, tmp_path):
         time.sleep(rng.random() * 0.3)
         child.send_signal(signal.SIGKILL)
         child.wait()
-    expected = make(eval(algorithm), max_iter=400).fit(table("one group"))
+    expected = make(CHAINS[algorithm], max_iter=400).fit(table("one group"))
     same_fit(expected, discan.resume(run))
 
 

@@ -138,12 +138,12 @@ def fit(
         progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
     )  # fmt: skip
     if dry_run:
-        _print_estimate(estimator.estimate(read_data(data, reading)), printing.style)
+        _print_estimate(estimator.estimate(read_data(data, reading, on_disk=True)), printing.style)
         return
     with _output_target(output) as target:
         if checkpoint is not None:
             _prepare_run_folder(checkpoint, target)
-        corpus = read_data(data, reading)
+        corpus = read_data(data, reading, on_disk=True)
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 
 

@@ -91,10 +91,15 @@ def options_of(found: Found, reading: Reading) -> dict[str, Any]:
     return _parsed(reading.settings, READERS[found.format or ""].options)
 
 
-def read_data(data: str, reading: Reading, like: Any = None, unknown: bool = False) -> Corpus:
-    """Read data, and report their size; with ``like``, a fit, as its data were read."""
+def read_data(
+    data: str, reading: Reading, like: Any = None, unknown: bool = False, on_disk: bool = False
+) -> Corpus:
+    """Read data, and report their size; with ``like``, a fit, as its data were read.
+
+    ``on_disk`` tells whether the documents of a corpus folder may stay there.
+    """
     began = time.perf_counter()
-    corpus = _open_folder(data, reading, like)
+    corpus = _open_folder(data, reading) if on_disk else None
     if corpus is None:
         found = find_data(data, reading, like)
         began = time.perf_counter()
@@ -105,7 +110,7 @@ def read_data(data: str, reading: Reading, like: Any = None, unknown: bool = Fal
     return corpus
 
 
-def _open_folder(data: str, reading: Reading, like: Any) -> Corpus | None:
+def _open_folder(data: str, reading: Reading) -> Corpus | None:
     """Open a corpus folder, which stays on disk; None if the data are something else."""
     from discan.data.folders.format import is_corpus_folder
 
@@ -120,8 +125,6 @@ def _open_folder(data: str, reading: Reading, like: Any) -> Corpus | None:
             "reading, or give them to discan convert"
         )
     corpus = FolderCorpus(data)
-    if like is not None and like.layout.word_names != corpus.layout.word_names:
-        raise InputError(f"{data}: the words of this corpus folder are not those of the model")
     log.info("%s: a corpus folder, whose documents stay on disk", data)
     unit = getattr(reading, "unit", None)
     return corpus if unit is None else corpus.described(nouns=Nouns.of(unit, corpus.nouns))

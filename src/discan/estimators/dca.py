@@ -36,12 +36,8 @@ from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
 from discan.estimators.streaming import Streams
 from discan.estimators.trees import Trees
-<<<<<<< HEAD
-from discan.evaluation.chains import chain_seeds, chains_bytes, gathered, run_chains
-=======
 from discan.estimators.writing import Writes
-from discan.evaluation.chains import chain_seeds, gathered, run_chains
->>>>>>> 87c2216
+from discan.evaluation.chains import chain_seeds, chains_bytes, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
 from discan.fitting.estimates import Estimate
