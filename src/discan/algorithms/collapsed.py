@@ -143,6 +143,7 @@ class Collapsed(Sampler):
             **self._memory(corpus, n_components, rounds, exact),
             state_type=Assignments,
             memory_type=Sweep,
+            state_bytes=(2 if n_components <= 2**16 else 4) * int(corpus.n_tokens),
             start=self.start,
             record={"schedule": "exact" if exact else "blocked"},
             **self.chain(corpus),

@@ -61,6 +61,7 @@ SINGLE_FROM = 10_000_000
 SINGLE_RATE = 1e12
 # In single precision, sums over the entries of longer documents would lose several digits.
 SINGLE_ENTRIES = 4096
+WORDS_AT_ONCE = 4096
 # Number of batches of an online fit, if each has enough documents.
 BATCHES = 16
 DOCUMENTS_PER_BATCH = 100
@@ -193,6 +194,9 @@ class Expectation(OnlineOptions, Algorithm):
             start="words" if self.online else "documents",
             visits=self.visits if self.online else 1,
             cycles=most_cycles(corpus),
+            state_bytes=np.dtype(self.real(corpus, n_components)).itemsize
+            * n_components
+            * corpus.n_documents,
             state_type=ScoreState,
             memory_type=self.memory_type,
         )
@@ -362,8 +366,11 @@ class Expectation(OnlineOptions, Algorithm):
         prior, counts = params.prior, np.asarray(params.loading_counts)
         totals = prior.layout.group_sums(counts)
         log_beta = digamma(prior.totals)[:, None] - digamma(prior.totals[:, None] + totals)
-        gamma = np.repeat(prior.gamma[:, None], counts.shape[1], axis=1)
-        tables = self.tables(counts, np.arange(len(gamma)), gamma).sum(axis=1)
+        tables = np.empty(len(counts))
+        for first in range(0, len(counts), WORDS_AT_ONCE):  # tables of all words would be large
+            words = slice(first, first + WORDS_AT_ONCE)
+            gamma = np.repeat(prior.gamma[words, None], counts.shape[1], axis=1)
+            tables[words] = self.tables(counts[words], np.arange(len(gamma)), gamma).sum(axis=1)
         return prior.resample(tables, log_beta.sum(axis=1), FLAT.gamma, Mode())
 
     @abstractmethod

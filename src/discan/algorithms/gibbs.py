@@ -60,6 +60,7 @@ class Gibbs(Sampler):
             first_lanes=lanes,
             **self._memory(corpus, n_components, lanes),
             state_type=SplitState,
+            state_bytes=16 * n_components * corpus.n_documents,
             **self.chain(corpus),
         )
 

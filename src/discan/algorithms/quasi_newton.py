@@ -169,6 +169,7 @@ class QuasiNewton(Wrapper):
             visit_bytes=schedule.visit_bytes + held,
             start="corners" if pays(corpus, n_components) else schedule.start,
             state_type=Secants,
+            state_bytes=(pairs + 4) * schedule.state_bytes,
             memory_type=Curvature,
         )
 

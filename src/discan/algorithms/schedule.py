@@ -64,6 +64,8 @@ class Schedule:
         The same until the last visit, if the result needs more.
     kept_bytes : pair of float, optional
         Memory of the result: of its loadings, and of its documents.
+    state_bytes : int
+        Bytes of the states of all documents.
     record : dict
         Decisions that the result reports.
     """
@@ -90,6 +92,7 @@ class Schedule:
     block_bytes: int = 0
     visit_bytes: int | None = None
     kept_bytes: tuple[float, float] | None = None
+    state_bytes: int = 0
     record: dict[str, Any] = field(default_factory=dict)
 
     @property

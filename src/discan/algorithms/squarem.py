@@ -92,7 +92,10 @@ class Squarem(Wrapper):
         schedule = super().plan(corpus, n_components, seed)
         sizes = Sizes.of(corpus, n_components, schedule.rounds, schedule.lanes)
         memory = TABLES.memory(sizes, self.wrapped.real(corpus, n_components))
-        return replace(schedule, state_type=Trail, memory_type=Strides, **memory)
+        states = TABLES.state * schedule.state_bytes
+        return replace(
+            schedule, state_type=Trail, memory_type=Strides, state_bytes=states, **memory
+        )
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Begin with two plain passes."""

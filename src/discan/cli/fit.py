@@ -111,10 +111,16 @@ def fit(
     every: Annotated[
         int | None, running("Cycles between checkpoints (default: 10).", min=1)
     ] = None,
+    dry_run: Annotated[
+        bool,
+        running("Print how much memory, disk and time the fit takes; fit nothing.", "--dry-run"),
+    ] = False,
     reading: TextReading,
     printing: Printing,
 ) -> None:
     """Fit a model to data and write it to a file.
+
+    Data may be a corpus folder, as discan convert writes it: its documents stay on disk.
 
     Ctrl-C stops after the current cycle and keeps the results so far.
 
@@ -125,16 +131,19 @@ def fit(
     chosen = algorithm_of(algorithm, burn_in, draws, keep_draws)
     from discan.estimators import DCA
 
+    estimator = DCA(
+        components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
+        gamma=gamma, learn=names_to_learn(learn), init=init,
+        max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed, n_chains=chains,
+        progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
+    )  # fmt: skip
+    if dry_run:
+        _print_estimate(estimator.estimate(read_data(data, reading, on_disk=True)), printing.style)
+        return
     with _output_target(output) as target:
         if checkpoint is not None:
             _prepare_run_folder(checkpoint, target)
-        corpus = read_data(data, reading)
-        estimator = DCA(
-            components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
-            gamma=gamma, learn=names_to_learn(learn), init=init,
-            max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed, n_chains=chains,
-            progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
-        )  # fmt: skip
+        corpus = read_data(data, reading, on_disk=True)
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 
 
@@ -169,6 +178,14 @@ def resume(
         log.info("the model is written to %s; fit was to write it to %s (see -o)", inside, noted)
     with _output_target(output or str(inside), follow=output is not None) as target:
         _finish(work, target, folder, printing.style)
+
+
+def _print_estimate(estimate: Any, style: Style) -> None:
+    """Print what a fit takes."""
+    if style is Style.TABLE:
+        sys.stdout.write("".join(f"{line}\n" for line in estimate.lines))
+    else:
+        emit_record(style, dataclasses.asdict(estimate))
 
 
 def names_to_learn(learn: str) -> str | tuple[str, ...]:

@@ -91,15 +91,43 @@ def options_of(found: Found, reading: Reading) -> dict[str, Any]:
     return _parsed(reading.settings, READERS[found.format or ""].options)
 
 
-def read_data(data: str, reading: Reading, like: Any = None, unknown: bool = False) -> Corpus:
-    """Read data, and report their size; with ``like``, a fit, as its data were read."""
-    found = find_data(data, reading, like)
+def read_data(
+    data: str, reading: Reading, like: Any = None, unknown: bool = False, on_disk: bool = False
+) -> Corpus:
+    """Read data, and report their size; with ``like``, a fit, as its data were read.
+
+    ``on_disk`` tells whether the documents of a corpus folder may stay there.
+    """
     began = time.perf_counter()
-    corpus = read_found(found, reading, like, unknown)
+    corpus = _open_folder(data, reading) if on_disk else None
+    if corpus is None:
+        found = find_data(data, reading, like)
+        began = time.perf_counter()
+        corpus = read_found(found, reading, like, unknown)
     log.info("%s, read in %.1f s", corpus.description, time.perf_counter() - began)
     if corpus.layout.word_names is None:
         log.info("the words have no names and are numbered from 0 (see --option vocabulary=...)")
     return corpus
+
+
+def _open_folder(data: str, reading: Reading) -> Corpus | None:
+    """Open a corpus folder, which stays on disk; None if the data are something else."""
+    from discan.data.folders.format import is_corpus_folder
+
+    if data.startswith(DATASET) or not is_corpus_folder(data):
+        return None
+    from discan.data.folders.corpus import FolderCorpus
+    from discan.data.nouns import Nouns
+
+    if reading.format is not None or reading.settings:
+        raise InputError(
+            f"{data}: a corpus folder was read when it was converted; leave out the options of "
+            "reading, or give them to discan convert"
+        )
+    corpus = FolderCorpus(data)
+    log.info("%s: a corpus folder, whose documents stay on disk", data)
+    unit = getattr(reading, "unit", None)
+    return corpus if unit is None else corpus.described(nouns=Nouns.of(unit, corpus.nouns))
 
 
 def model_and_data(

@@ -40,13 +40,14 @@ from discan.estimators.writing import Writes
 from discan.evaluation.chains import chain_seeds, chains_bytes, gathered, run_chains
 from discan.fitting.annotation import annotate
 from discan.fitting.checkpoint import RunFolder, restored
+from discan.fitting.estimates import Estimate
 from discan.fitting.hidden_groups import like, usual_totals
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.modelfile import encode_settings, write_fit
 from discan.fitting.posterior import KnownLoadings
 from discan.fitting.result import Fit
 from discan.fitting.run import Run, Task
-from discan.fitting.starting import begin
+from discan.fitting.starting import begin, needed_bytes
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
@@ -322,6 +323,21 @@ class DCA(
                 place = None if folder is None else folder.place
                 run = begin(self._task(corpus, seed), self.init, engine, place)
             return self._finish(run, corpus, engine, folder, totals)
+
+    def estimate(self, X: Any) -> Estimate:
+        """Estimate the memory, disk and time of a fit to X, which is not begun.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        """
+        corpus = read_corpus(self, X, self.groups, reset=False)
+        task = self._task(corpus, read_seed(self.random_state))
+        task.check()
+        schedule = task.plan().limited(self._limits()[0])
+        n_workers = n_threads(self.n_jobs)
+        needed = needed_bytes(task, schedule, self.init, n_workers)
+        return Estimate.of(task, schedule, self.init, needed, n_workers)
 
     def resume(self) -> Self:
         """Finish the run of the folder ``checkpoint``, which was begun with these settings."""

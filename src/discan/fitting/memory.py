@@ -11,7 +11,7 @@ from pathlib import Path
 from discan.data.locks import system_module
 from discan.errors import LimitError
 
-__all__ = ["available", "check_memory", "enough_memory"]
+__all__ = ["available", "check_memory", "enough_memory", "gibibytes"]
 
 _GROUPS = Path("/sys/fs/cgroup")
 _STATUS = Path("/proc/self/status")
@@ -29,14 +29,14 @@ def available() -> tuple[int, str] | None:
     limits = []
     machine = _physical()
     if machine is not None:
-        limits.append((machine - resident, f"this machine has {_gib(machine)}"))
+        limits.append((machine - resident, f"this machine has {gibibytes(machine)}"))
     group = _of_groups()
     if group is not None:
-        limits.append((group - resident, f"its control group allows {_gib(group)}"))
+        limits.append((group - resident, f"its control group allows {gibibytes(group)}"))
     for name, held, option in (("RLIMIT_AS", virtual, "v"), ("RLIMIT_DATA", data, "d")):
         limit = _of_process(name)
         if limit is not None:
-            limits.append((limit - held, f"ulimit -{option} allows {_gib(limit)}"))
+            limits.append((limit - held, f"ulimit -{option} allows {gibibytes(limit)}"))
     return min(limits) if limits else None
 
 
@@ -67,12 +67,14 @@ def _too_little(
     needed: int | None, found: tuple[int, str] | None, what: str,
     remedy: str = "use fewer components, or fewer documents or words",
 ) -> LimitError:  # fmt: skip
-    about = "more memory than there is" if needed is None else f"about {_gib(needed)} of memory"
-    limit = "" if found is None else f"; {found[1]}, of which {_gib(max(found[0], 0))} is left"
+    known = "more memory than there is"
+    about = known if needed is None else f"about {gibibytes(needed)} of memory"
+    limit = "" if found is None else f"; {found[1]}, of which {gibibytes(max(found[0], 0))} is left"
     return LimitError(f"{what} needs {about}{limit}", remedy=remedy)
 
 
-def _gib(n_bytes: int) -> str:
+def gibibytes(n_bytes: int) -> str:
+    """Return a number of bytes in words."""
     return f"{n_bytes / 2**30:.3g} GiB"
 
 

@@ -85,6 +85,11 @@ class Task:
         refusal = algorithm.refusal(model, self.learn, self.corpus)
         if refusal is not None:
             raise refusal
+        if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):
+            raise InputError(
+                "draws of all documents of a corpus folder are too many to be kept",
+                use={"keep_draws": False},
+            )
 
     def plan(self) -> Schedule:
         """Return the schedule."""

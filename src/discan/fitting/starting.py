@@ -21,6 +21,7 @@ from discan.data.corpus import BlockRef, Corpus
 from discan.data.folders.corpus import FolderCorpus
 from discan.engines import Engine, Threads
 from discan.errors import InputError
+from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run, Task, without_tables
 from discan.fitting.states import DiskStates
@@ -58,6 +59,10 @@ def begin(
     schedule = task.plan()
     needed = needed_bytes(task, schedule, init, engine.n_workers)
     check_memory(needed)
+    if schedule.corpus.on_disk:
+        check_disk(task, schedule, place)
+        if durable and place is not None:
+            DiskStates.clear(place)
     with enough_memory("this fit", needed):
         start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine, place)
         if not schedule.corpus.on_disk:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """States of blocks in a folder: a file per block and version.
 
-Several versions of a state may be there: the one of the last checkpoint, which stays as it is until
-the next checkpoint is written, the present one, and the one that is written next. A step reads one
-version and writes another, so it can be made again with the same bytes after any end.
+The version of the last checkpoint stays as it is until the next checkpoint is written, so a run can
+continue from there after any end. The present version is another one.
 """
 
 from __future__ import annotations
@@ -60,11 +59,15 @@ class DiskStates:
     ----------
     first : function of a block, or None
         Makes the first state of a block, which is not written before its first step.
+    repeatable : bool
+        Whether a step may be made again before the next checkpoint, by another process if one is
+        lost. Then a state is not written over the one that it was made from.
     """
 
     def __init__(self, folder: Path, kind: Any, durable: bool) -> None:
         self.folder, self.kind, self.durable = folder, kind, durable
         self.first: First | None = None
+        self.repeatable = False
         self._now: dict[int, int] = {}  # version of each block's state
         self._kept: dict[int, int] = {}  # the same at the last checkpoint
         self._digests: dict[int, bytes] = {}
@@ -73,6 +76,12 @@ class DiskStates:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         with storage_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def clear(place: Path) -> None:
+        """Remove the states that a run left behind which was killed before its first checkpoint."""
+        for folder in (place / STATES, *place.glob(f"{TEMPORARY}*")):
+            shutil.rmtree(folder, ignore_errors=True)
 
     @classmethod
     def of(cls, kind: Any, place: Path | None, durable: bool) -> DiskStates:
@@ -108,7 +117,9 @@ class DiskStates:
     def put(self, block: BlockRef, state: Any) -> None:
         """Write the state of a block."""
         index = block.index
-        taken = (self._now.get(index), self._kept.get(index)) if self.durable else ()
+        taken = {self._kept.get(index)} if self.durable else set()
+        if self.repeatable:
+            taken.add(self._now.get(index))
         version = next(n for n in range(VERSIONS) if n not in taken)
         digest = _write(self._path(index, version), state, self.durable)
         self._now[index] = version
