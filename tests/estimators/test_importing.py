@@ -111,7 +111,9 @@ def test_mallet_weights(tmp_path):
     check(estimator, tmp_path, 2, 2)
 
 
-WEIGHTS = "".join(f"{k}\tw{j}\t{1.01 if j % 3 == k else 0.01}\n" for k in range(3) for j in range(6))
+WEIGHTS = "".join(
+    f"{k}\tw{j}\t{1.01 if j % 3 == k else 0.01}\n" for k in range(3) for j in range(6)
+)
 
 
 @pytest.mark.parametrize(
