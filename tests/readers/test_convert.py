@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from same_corpus import assert_same
 
 import discan
 from discan.data.folders.format import is_corpus_folder
@@ -38,26 +39,6 @@ LETTERS = [
 
 def write_texts(rng, n):
     return [" ".join(rng.choices(LETTERS, k=rng.randrange(12))) for _ in range(n)]
-
-
-def assert_same(folder, corpus):
-    """The folder holds the corpus, with its names and all that is known of it."""
-    found = load_folder(folder)
-    assert found.digest == corpus.digest
-    for part in ("word_names", "group_names", "n_words"):
-        assert getattr(found.layout, part) == getattr(corpus.layout, part)
-    np.testing.assert_array_equal(found.layout.group_of_word, corpus.layout.group_of_word)
-    for part in ("indptr", "words", "counts", "left_out"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(corpus, part))
-        assert getattr(found, part).dtype == getattr(corpus, part).dtype
-    assert found.document_names == corpus.document_names
-    assert (found.nouns, found.reading) == (corpus.nouns, json.loads(json.dumps(corpus.reading)))
-    assert list(found.metadata) == list(corpus.metadata)
-    for name, column in corpus.metadata.items():
-        assert found.metadata[name].dtype == column.dtype
-        np.testing.assert_array_equal(found.metadata[name], column)
-    if corpus.exposures is not None:
-        np.testing.assert_array_equal(found.exposures, corpus.exposures)
 
 
 @pytest.fixture

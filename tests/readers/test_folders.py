@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discan
 from discan.errors import LimitError, StorageError
 from discan.readers import read
 
@@ -239,3 +240,11 @@ def test_a_zip_bomb_is_refused_by_its_directory(tmp_path, monkeypatch):
     monkeypatch.setattr(zipfile.ZipFile, "open", unpacked)
     with pytest.raises(LimitError, match="unpacks to more than"):
         read(path)
+
+
+def test_files_come_in_the_order_of_their_paths(tmp_path):
+    names = ["a/x", "a-b", "a.txt", "a/b/c", "a/b-c", "ab/y", "b", "a/z", "A/q", "é/1", "a b/2"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("some words here")
+    assert discan.read(tmp_path, "folder").document_names == tuple(sorted(names))

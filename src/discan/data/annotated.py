@@ -145,6 +145,8 @@ def _in_memory(table: Any) -> Any:
 
 
 def _are_whole(counts: Any) -> bool:
+    if hasattr(counts, "are_whole"):  # a table that stays in its file
+        return bool(counts.are_whole())
     values = counts.data if sparse.issparse(counts) else counts
     if values.dtype.kind in "biu":
         return True

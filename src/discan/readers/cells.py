@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import numpy as np
+from scipy import sparse
 
 from discan.data.annotated import Place, choose_place, join_modalities, unique_names
 from discan.data.corpus import Corpus
+from discan.data.folders.pieces import Piece
+from discan.data.intake import read_table, tightest
 from discan.data.nouns import CELLS
 from discan.errors import LimitError, shown
 from discan.readers.guess import reader
-from discan.readers.numbers import dense_table, stored_table
+from discan.readers.numbers import CELLS_AT_ONCE, dense_table, stored_table
 from discan.readers.source import MAX_RATIO, Source
+from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.typing import Array
 
 __all__ = ["read_h5ad"]
@@ -29,6 +35,7 @@ FREE_BYTES = 2**26
     "AnnData .h5ad, cells by genes, or MuData .h5mu, each modality a group (needs h5py)",
     endings=(".h5ad", ".h5mu"),
     sniff=lambda source: source.name.endswith((".h5ad", ".h5mu")),
+    table=lambda source, **options: _stream_h5ad(source, **options),
 )
 def read_h5ad(
     source: Source,
@@ -42,13 +49,8 @@ def read_h5ad(
     like: Any = None,
 ) -> Corpus:
     """Read the counts of an AnnData or MuData file, and what describes the cells."""
-    try:
-        import h5py  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        problem = "reading .h5ad needs the package h5py: pip install h5py"
-        raise source.error(problem) from None
-    wanted = Place(None if layer == "X" else layer, raw) if raw or layer is not None else None
-    with source.faults("cannot be read as .h5ad"), h5py.File(source.path, "r") as file:
+    wanted = _wanted(layer, raw)
+    with _opened(source) as file:
         if "mod" not in file:
             return _read_one(source, file, "", wanted, like)
         listed = _member(source, file, "mod")
@@ -62,12 +64,65 @@ def read_h5ad(
             return join_modalities(parts, cells, _facts(source, file, len(cells)))
 
 
+def _stream_h5ad(source: Source, layer: str | None = None, raw: bool = False) -> TableStream | None:
+    """Read the counts of an AnnData file in pieces; None for MuData, which is read whole."""
+    with _opened(source) as file:
+        if "mod" in file:
+            return None
+        place, table, facts = _found(source, file, "", _wanted(layer, raw), None, StoredMatrix)
+        shape, by_column = table.shape, table.by_column
+    known = TableFacts(*shape, **facts)
+
+    def parts() -> Iterator[Any]:
+        with _opened(source) as file, source.naming():
+            where = _where(place)
+            stored = StoredMatrix(source, _member(source, file, where), where)
+            yield from stored.batches() if by_column else stored.pieces()
+
+    if by_column:
+        return TableStream(lambda: known, batches=parts())
+    return TableStream(lambda: known, pieces=parts())
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Any]:
+    """Open a file of HDF5."""
+    try:
+        import h5py  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        problem = "reading .h5ad needs the package h5py: pip install h5py"
+        raise source.error(problem) from None
+    with source.faults("cannot be read as .h5ad"), h5py.File(source.path, "r") as file:
+        yield file
+
+
+def _wanted(layer: str | None, raw: bool) -> Place | None:
+    return Place(None if layer == "X" else layer, raw) if raw or layer is not None else None
+
+
+def _where(place: Place) -> str:
+    return "raw/X" if place.raw else "X" if place.layer is None else f"layers/{place.layer}"
+
+
 def _read_one(source: Source, file: Any, modality: str, wanted: Place | None, like: Any) -> Corpus:
     """Read one AnnData, which is a file or a group of it."""
+    _, counts, facts = _found(source, file, modality, wanted, like, _read_matrix)
+    return source.corpus(counts, **facts)
+
+
+def _found(
+    source: Source,
+    file: Any,
+    modality: str,
+    wanted: Place | None,
+    like: Any,
+    read: Callable[[Source, Any, str], Any],
+) -> tuple[Place, Any, dict[str, Any]]:
+    """Return where the counts are, the counts as ``read`` reads them, and what is known of them."""
 
     def load(place: Place) -> Any:
-        where = "raw/X" if place.raw else "X" if place.layer is None else f"layers/{place.layer}"
-        return _read_matrix(source, _member(source, file, where), where)
+        where = _where(place)
+        return read(source, _member(source, file, where), where)
 
     layers = list(file["layers"]) if "layers" in file else []
     before = {} if like is None else like.reading.get("places", {})
@@ -89,17 +144,22 @@ def _read_one(source: Source, file: Any, modality: str, wanted: Place | None, li
     if facts and like is None and not modality:
         listed = ", ".join(map(shown, list(facts)[:8])) + (", ..." if len(facts) > 8 else "")
         log.info("%s: kept as metadata of the cells: %s", source.path, listed)
-    return source.corpus(
+    return (
+        place,
         counts,
-        word_names=None if words is None else unique_names(words, str(source.path)),
-        document_names=_names(source, file, "obs", counts.shape[0]),
-        metadata=facts,
-        nouns=CELLS,
-        reading={"places": {modality: list(place)}},
+        {
+            "word_names": None if words is None else unique_names(words, str(source.path)),
+            "document_names": _names(source, file, "obs", counts.shape[0]),
+            "metadata": facts,
+            "nouns": CELLS,
+            "reading": {"places": {modality: list(place)}},
+        },
     )
 
 
 def _is_whole(counts: Any) -> bool:
+    if isinstance(counts, StoredMatrix):
+        return counts.are_whole()
     return counts.data.dtype.kind != "f" or bool((np.rint(counts.data) == counts.data).all())
 
 
@@ -138,12 +198,7 @@ def _check_size(source: Source, dataset: Any, place: str) -> None:
 def _read_matrix(source: Source, found: Any, place: str) -> Any:
     if hasattr(found, "dtype"):
         return _read_dense(source, found, place)
-    kind = _text(found.attrs.get("encoding-type", ""))
-    if kind not in ("csr_matrix", "csc_matrix"):
-        raise source.error(
-            f"{shown(place)} is stored as {shown(kind)}; csr_matrix, csc_matrix and dense arrays "
-            "are read"
-        )
+    kind = _check_kind(source, found, place)
     parts = (
         _load(source, _member(source, found, name), f"{place}/{name}")
         for name in ("indptr", "indices", "data")
@@ -151,13 +206,117 @@ def _read_matrix(source: Source, found: Any, place: str) -> Any:
     return stored_table(source, kind[:3], np.asarray(found.attrs["shape"]), *parts)
 
 
+def _check_kind(source: Source, found: Any, place: str) -> str:
+    kind = _text(found.attrs.get("encoding-type", ""))
+    if kind not in ("csr_matrix", "csc_matrix"):
+        raise source.error(
+            f"{shown(place)} is stored as {shown(kind)}; csr_matrix, csc_matrix and dense arrays "
+            "are read"
+        )
+    return kind
+
+
 def _read_dense(source: Source, dataset: Any, place: str) -> Any:
+    _check_dense(source, dataset, place)
+    n_cells, n_genes = dataset.shape
+    return dense_table(n_cells, n_genes, dataset.__getitem__)
+
+
+def _check_dense(source: Source, dataset: Any, place: str) -> None:
     if dataset.ndim != 2 or dataset.dtype.kind not in "biuf" or 0 in dataset.shape:
         problem = f"{shown(place)} with shape {dataset.shape} and dtype {dataset.dtype}"
         raise source.error(f"{problem} is no table of counts")
     _check_size(source, dataset, place)
-    n_cells, n_genes = dataset.shape
-    return dense_table(n_cells, n_genes, dataset.__getitem__)
+
+
+class StoredMatrix:
+    """A table of counts that stays in its file, and is read in parts."""
+
+    def __init__(self, source: Source, found: Any, place: str) -> None:
+        self._source, self._place = source, place
+        self._dense = found if hasattr(found, "dtype") else None
+        self.by_column = False
+        if self._dense is not None:
+            _check_dense(source, found, place)
+            self.shape = tuple(found.shape)
+            return
+        kind = _check_kind(source, found, place)
+        self.by_column = kind == "csc_matrix"
+        self._indptr, self._indices, self._data = (
+            _member(source, found, name) for name in ("indptr", "indices", "data")
+        )
+        for name, part in (("indices", self._indices), ("data", self._data)):
+            _check_size(source, part, f"{place}/{name}")
+        offsets = _load(source, self._indptr, f"{place}/indptr")
+        self.shape = tuple(int(n) for n in np.asarray(found.attrs["shape"]).ravel())
+        # the same checks as for a table in memory, without its entries
+        stored_table(
+            source, "coo", np.array(self.shape), *(np.zeros(0, dtype=np.int32),) * 2,
+            data=np.zeros(0, dtype=self._data.dtype),
+        )  # fmt: skip
+        n_rows = self.shape[self.by_column]
+        whole = offsets.dtype.kind in "iu" and offsets.shape == (n_rows + 1,)
+        if not whole or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
+            raise source.error(f"damaged sparse table: {shown(place)} has offsets that are wrong")
+        if {self._indices.shape, self._data.shape} != {(int(offsets[-1]),)}:
+            raise source.error(f"damaged sparse table: {shown(place)} has arrays of wrong sizes")
+        self._offsets = offsets.astype(np.int64)
+
+    def are_whole(self) -> bool:
+        """Tell whether all counts are whole numbers."""
+        values = self._data if self._dense is None else self._dense
+        if values.dtype.kind != "f":
+            return values.dtype.kind in "biu"
+        step = CELLS_AT_ONCE if self._dense is None else max(1, CELLS_AT_ONCE // self.shape[1])
+        parts = (values[start : start + step] for start in range(0, values.shape[0], step))
+        return all(bool((np.rint(part) == part).all()) for part in parts)
+
+    def pieces(self) -> Iterator[Piece]:
+        """Iterate over documents, if they are rows."""
+        for start, stop in self._ranges():
+            table = read_table(self._rows(start, stop))
+            yield Piece(table.indptr, table.words, tightest(table.values))
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over entries, if documents are columns."""
+        for start, stop in self._ranges():
+            begin, end = int(self._offsets[start]), int(self._offsets[stop])
+            documents = np.asarray(self._indices[begin:end])
+            if documents.size and not (
+                documents.dtype.kind in "iu"
+                and documents.min() >= 0
+                and documents.max() < self.shape[0]
+            ):
+                raise self._source.error(f"damaged sparse table: {shown(self._place)} has indices "
+                                         "outside the table")  # fmt: skip
+            words = np.repeat(np.arange(start, stop), np.diff(self._offsets[start : stop + 1]))
+            counts = np.asarray(self._data[begin:end])
+            # checked as a table of one row would be
+            row = sparse.csr_array((counts, documents, [0, counts.size]), shape=(1, self.shape[0]))
+            read_table(row)
+            yield documents, words, counts
+
+    def _rows(self, start: int, stop: int) -> Any:
+        if self._dense is not None:
+            return np.asarray(self._dense[start:stop])
+        begin, end = int(self._offsets[start]), int(self._offsets[stop])
+        indices, data = np.asarray(self._indices[begin:end]), np.asarray(self._data[begin:end])
+        parts = (data, indices, self._offsets[start : stop + 1] - begin)
+        return sparse.csr_array(parts, shape=(stop - start, self.shape[1]))
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """Iterate over ranges of rows, or of columns, of about as many entries each."""
+        n_rows = self.shape[self.by_column]
+        start = 0
+        while start < n_rows:
+            if self._dense is None:
+                limit = self._offsets[start] + CELLS_AT_ONCE
+                stop = int(np.searchsorted(self._offsets, limit, side="right")) - 1
+                stop = min(n_rows, max(start + 1, stop))
+            else:
+                stop = min(n_rows, start + max(1, CELLS_AT_ONCE // self.shape[1]))
+            yield start, stop
+            start = stop
 
 
 def _names(source: Source, file: Any, place: str, size: int | None) -> list[str] | None:

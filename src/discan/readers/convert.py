@@ -18,7 +18,9 @@ from discan.data.locks import locked
 from discan.data.nouns import Nouns
 from discan.errors import StorageError
 from discan.readers.guess import check_options, guess, plain_options, read
+from discan.readers.parts import convert_parts, is_whole
 from discan.readers.source import MAX_UNPACKED, Source
+from discan.readers.table_streams import convert_table
 from discan.readers.text_folders import Progress, convert_texts
 from discan.validation import whole
 
@@ -51,7 +53,10 @@ def convert(
 
     Parameters
     ----------
-    data : file or folder, or a Source made of it; Corpus
+    data : file or folder, or a Source made of it; or a table
+        A table is a Corpus, an iterable of sparse matrices, arrays, data frames or corpora with the
+        same words, a data set of pyarrow (read by batch), or an array or data frame of dask (by
+        partition).
     path : folder to write
         It holds the old corpus, if there is one, until the new one is whole.
     format : name of a reader (``discan.readers.READERS``), guessed if not given
@@ -68,7 +73,8 @@ def convert(
     progress : function, optional
         Is called with what is being done and two numbers: how much is done.
     **options
-        Options of the reader, e.g. ``stop_words`` for text.
+        Options of the reader, e.g. ``stop_words`` for text; ``groups``, ``group_names`` and
+        ``word_names`` for a table.
 
     Returns
     -------
@@ -79,28 +85,34 @@ def convert(
     whole("chunk", chunk, 1)
     whole("shard_entries", shard_entries, 1)
     target = Path(path)
-    if isinstance(data, Corpus):
-        return _write(data, target, unit, shard_entries)
+    if not isinstance(data, str | os.PathLike | Source):
+        if isinstance(data, Corpus) or is_whole(data):
+            corpus = data if isinstance(data, Corpus) else read(data, **options)
+            return _write(corpus, target, unit, shard_entries)
+        show = progress or (lambda *_: None)
+        with _claimed(target):
+            return convert_parts(data, FolderWriter(target, shard_entries), unit, show, options)
     source = data if isinstance(data, Source) else Source(data, max_unpacked)
     _check_apart(source, target)
     if format is None:
         format = guess(source, options)
         log.info("%s: read as %s", source.path, format)
     found = check_options(source, format, options)
-    if found.stream is None:
+    how: dict[str, Any] = {
+        "reading": {"format": format, "options": plain_options(options)},
+        "unit": unit,
+        "progress": progress or (lambda *_: None),
+    }
+    if found.stream is not None:
+        texts = found.stream(source, **options)
+        how |= {"threads": threads, "n_characters": chunk}
+        with _claimed(target) as folder:
+            return convert_texts(texts, FolderWriter(target, shard_entries), folder, **how)
+    table = None if found.table is None else found.table(source, **options)
+    if table is None:
         return _write(read(source, format, **options), target, unit, shard_entries)
-    stream = found.stream(source, **options)
     with _claimed(target) as folder:
-        return convert_texts(
-            stream,
-            FolderWriter(target, shard_entries),
-            folder,
-            threads=threads,
-            n_characters=chunk,
-            reading={"format": format, "options": plain_options(options)},
-            unit=unit,
-            progress=progress or (lambda *_: None),
-        )
+        return convert_table(table, FolderWriter(target, shard_entries), folder, **how)
 
 
 def _write(corpus: Corpus, target: Path, unit: str | None, shard_entries: int) -> Manifest:

@@ -175,37 +175,39 @@ class _Decoder:
         return text.removeprefix("\ufeff")
 
 
-def _text_files(root: str, pattern: str) -> list[str]:
-    """List the paths of files under a folder, relative to it, sorted.
+def _text_files(root: str, pattern: str) -> Iterator[str]:
+    """Iterate over the paths of files under a folder, relative to it, in order.
 
     Links are followed to files of the folder alone: a folder from elsewhere must not make us read
-    other files.
+    other files. One folder at a time is listed, so that millions of files in many folders fit.
     """
-    found = []
-    folders = [""]
-    n_outside = 0
     inside = os.path.join(os.path.realpath(root), "")
-    while folders:
-        folder = folders.pop()
+    n_outside = 0
+    left = [""]  # paths to visit, the next one last; that of a folder ends in a separator
+    while left:
+        path = left.pop()
+        if path and not path.endswith(os.sep):
+            yield path
+            continue
+        found = []
         try:
-            with os.scandir(os.path.join(root, folder)) as entries:
+            with os.scandir(os.path.join(root, path)) as entries:
                 for entry in entries:
                     if entry.name.startswith("."):
                         continue
-                    path = os.path.join(folder, entry.name)
                     if entry.is_dir(follow_symlinks=False):
-                        folders.append(path)
+                        found.append(path + entry.name + os.sep)
                     elif entry.is_file() and fnmatchcase(entry.name, pattern):
                         if entry.is_symlink() and not _is_inside(entry.path, inside):
                             n_outside += 1
                         else:
-                            found.append(path)
+                            found.append(path + entry.name)
         except OSError as error:
-            place = _printable(os.path.join(root, folder))
+            place = _printable(os.path.join(root, path))
             raise StorageError(f"{place}: cannot be listed: {error.strerror}") from None
+        left += sorted(found, reverse=True)
     if n_outside:
         log.warning("%s: %d links that lead out of the folder were skipped", root, n_outside)
-    return sorted(found)
 
 
 def _is_inside(path: str, folder: str) -> bool:

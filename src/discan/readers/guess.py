@@ -30,7 +30,8 @@ log = logging.getLogger("discan")
 class Reader:
     """A format: its name, what it is, the endings and a test that tell it, and the function.
 
-    ``stream`` is a function that gives the documents one after another, if the reader has one.
+    ``stream`` gives documents of text one after another, and ``table`` a table in pieces, if the
+    reader can: functions like the reader's own that return a `TextStream` or a `TableStream`.
     ``is_text`` says whether the reader counts the words of texts; it then takes the options of
     `TextOptions` besides those in the signature of its function.
     """
@@ -43,6 +44,7 @@ class Reader:
     is_text: bool = False
     family: frozenset[str] = frozenset()  # readers of one family read the same kinds of files
     stream: Callable[..., Any] | None = None
+    table: Callable[..., Any] | None = None
 
     @cached_property
     def remembers(self) -> bool:
@@ -66,6 +68,7 @@ def reader(
     is_text: bool = False,
     family: tuple[str, ...] = (),
     stream: Callable[..., Any] | None = None,
+    table: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Corpus]], Callable[..., Corpus]]:
     """Register ``function(source, **options) -> Corpus`` under a name; use as a decorator.
 
@@ -74,7 +77,7 @@ def reader(
 
     def decorate(function: Callable[..., Corpus]) -> Callable[..., Corpus]:
         READERS[name] = Reader(
-            name, summary, endings, sniff, function, is_text, frozenset(family), stream
+            name, summary, endings, sniff, function, is_text, frozenset(family), stream, table
         )
         return function
 

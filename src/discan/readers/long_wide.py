@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Annotated, Any
 
@@ -29,6 +29,7 @@ from discan.readers.guess import reader
 from discan.readers.numbers import are_counts, check_count, rows_table, sparse_table
 from discan.readers.source import Source
 from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, is_kind, key, names_rows
+from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.readers.tables import (
     Describing,
     Heading,
@@ -45,10 +46,15 @@ __all__ = ["read_long", "read_wide"]
 log = logging.getLogger("discan")
 
 Columns = Sequence[Column] | None
+ROWS_AT_ONCE = 2**17
 
 
 @reader(
-    "long", "table of triples: document, word and count", sniff=is_kind("long"), family=("table",)
+    "long",
+    "table of triples: document, word and count",
+    sniff=is_kind("long"),
+    family=("table",),
+    table=lambda source, **options: _stream_long(source, **options),
 )
 def read_long(
     source: Source,
@@ -62,6 +68,28 @@ def read_long(
     quotes: Quotes = True,
 ) -> Corpus:
     """Read triples, one per row; counts of pairs that repeat are summed."""
+    stream = _stream_long(source, columns, header, delimiter, quotes)
+    parts = list(stream.batches or ())
+    rows_of, words_of, counts = map(np.concatenate, zip(*parts, strict=True))
+    facts = stream.facts()
+    table = sparse_table(rows_of, words_of, tightest(counts), (facts.n_documents, facts.n_words))
+    return source.corpus(
+        table,
+        document_names=facts.document_names,
+        word_names=facts.word_names,
+        metadata=facts.metadata,
+        nouns=facts.nouns,
+    )
+
+
+def _stream_long(
+    source: Source,
+    columns: Columns = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    quotes: bool = True,
+) -> TableStream:
+    """Read triples in pieces; names of documents and words are kept in memory."""
     rows = table_rows(source, delimiter, quotes)
     first = next(rows, None)
     if first is None:
@@ -77,8 +105,10 @@ def read_long(
         listed = ", ".join(shown(titles[j]) for j in chosen)
         log.info("%s: %s are the columns %s", source.path, what, listed)
     body = rows if header else chain([first], rows)
-    corpus = _read_triples(source, check_width(source, body, len(titles)), chosen, titles)
-    return corpus.described(nouns=_nouns([titles[j] for j in chosen])) if header else corpus
+    found = _Triples(source, chosen, titles)
+    nouns = _nouns([titles[j] for j in chosen]) if header else None
+    batches = found.read(check_width(source, body, len(titles)))
+    return TableStream(lambda: found.facts(nouns), batches)
 
 
 def _nouns(titles: Sequence[str]) -> Nouns:
@@ -122,31 +152,42 @@ def _choose_columns(source: Source, titles: list[str], header: bool, columns: Co
     return list(range(min(width, 3)))
 
 
-def _read_triples(
-    source: Source, rows: Iterable[Row], columns: list[int], titles: Sequence[str]
-) -> Corpus:
-    documents: dict[str, int] = {}
-    words: dict[str, int] = {}
-    numbers, counts = (array("i"), array("i")), array("d")
-    d, w, c = (*columns, -1)[:3]
-    facts = _Facts([j for j in range(len(titles)) if j not in columns])
-    for line, row in rows:
-        if facts.columns:
-            facts.add(row[d].strip(), row)
-        document, word = row[d].strip(), row[w].strip()
-        if not document or not word:
-            what = "word" if document else "document"
-            raise source.error(f"an empty {what}; name it", line)
-        numbers[0].append(documents.setdefault(document, len(documents)))
-        numbers[1].append(words.setdefault(word, len(words)))
-        counts.append(1.0 if c < 0 else check_count(source, line, row[c]))
-    if not words:
-        raise source.error("the table has no rows")
-    rows_of, words_of = map(np.asarray, numbers)
-    shape = (len(documents), len(words))
-    table = sparse_table(rows_of, words_of, tightest(np.asarray(counts)), shape)
-    metadata = facts.metadata(source, list(documents), titles)
-    return source.corpus(table, document_names=documents, word_names=words, metadata=metadata)
+class _Triples:
+    """Number the documents and words of triples in order of appearance."""
+
+    def __init__(self, source: Source, columns: list[int], titles: Sequence[str]) -> None:
+        self._source, self._columns, self._titles = source, columns, titles
+        self._documents: dict[str, int] = {}
+        self._words: dict[str, int] = {}
+        self._facts = _Facts([j for j in range(len(titles)) if j not in columns])
+
+    def read(self, rows: Iterable[Row]) -> Iterator[Batch]:
+        """Iterate over batches of entries."""
+        source, documents, words = self._source, self._documents, self._words
+        numbers, counts = (array("i"), array("i")), array("d")
+        d, w, c = (*self._columns, -1)[:3]
+        for line, row in rows:
+            if self._facts.columns:
+                self._facts.add(row[d].strip(), row)
+            document, word = row[d].strip(), row[w].strip()
+            if not document or not word:
+                what = "word" if document else "document"
+                raise source.error(f"an empty {what}; name it", line)
+            numbers[0].append(documents.setdefault(document, len(documents)))
+            numbers[1].append(words.setdefault(word, len(words)))
+            counts.append(1.0 if c < 0 else check_count(source, line, row[c]))
+            if len(counts) >= ROWS_AT_ONCE:
+                yield np.array(numbers[0]), np.array(numbers[1]), np.array(counts)
+                numbers, counts = (array("i"), array("i")), array("d")
+        if not words:
+            raise source.error("the table has no rows")
+        yield np.array(numbers[0]), np.array(numbers[1]), np.array(counts)
+
+    def facts(self, nouns: Nouns | None) -> TableFacts:
+        """Return what is known when all rows were read."""
+        documents, words = list(self._documents), list(self._words)
+        metadata = self._facts.metadata(self._source, documents, self._titles)
+        return TableFacts(len(documents), len(words), words, documents, metadata, nouns)
 
 
 class _Facts:
@@ -188,6 +229,7 @@ class _Facts:
     "table of counts: one row per document, one column per word",
     sniff=is_kind("wide"),
     family=("table",),
+    table=lambda source, **options: _stream_wide(source, **options),
 )
 def read_wide(
     source: Source,
@@ -200,6 +242,30 @@ def read_wide(
     like: Any = None,
 ) -> Corpus:
     """Read a table of counts."""
+    stream = _stream_wide(source, id_column, metadata, header, delimiter, quotes, like=like)
+    parts = list(stream.batches or ())
+    documents, words, counts = map(np.concatenate, zip(*parts, strict=True))
+    facts = stream.facts()
+    lengths = np.bincount(documents, minlength=facts.n_documents)
+    return source.corpus(
+        rows_table(lengths, words, tightest(counts), facts.n_words),
+        document_names=facts.document_names,
+        word_names=facts.word_names,
+        metadata=facts.metadata,
+    )
+
+
+def _stream_wide(
+    source: Source,
+    id_column: Column | bool | None = None,
+    metadata: Any = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    quotes: bool = True,
+    *,
+    like: Any = None,
+) -> TableStream:
+    """Read a table of counts in pieces; names of rows and what describes them stay in memory."""
     known = () if like is None else like.layout.word_names or ()
     table = open_table(source, header, delimiter, quotes, numeric=True, known=known)
     names = _find_names(source, id_column, table)
@@ -210,25 +276,44 @@ def read_wide(
     titles = [table.titles[j] if table.has_titles else str(j) for j in kept]
     describing = Describing([table.titles[j] for j in described])
     documents: list[str] = []
-    lengths, words, counts = array("q"), array("i"), array("d")
-    for line, row in table.rows:
-        cells = row if len(kept) == len(row) else [row[j] for j in kept]
-        values = _counts(source, line, cells, titles)
-        present = np.flatnonzero(values)
-        lengths.append(len(present))
-        words.frombytes(present.astype(np.int32).tobytes())
-        counts.frombytes(values[present].tobytes())
-        if names is not None:
-            documents.append(row[names].strip())
-        if described:
-            describing.add([row[j] for j in described])
-    entries = (np.asarray(words), tightest(np.asarray(counts)))
-    return source.corpus(
-        rows_table(np.asarray(lengths), *entries, n_words=len(kept)),
-        document_names=None if names is None else documents,
-        word_names=titles if table.has_titles else None,
-        metadata=describing.metadata(),
-    )
+    n_rows = 0
+
+    def batches() -> Iterator[Batch]:
+        nonlocal n_rows
+        lengths, words, counts = array("q"), array("i"), array("d")
+        first = 0
+        for line, row in table.rows:
+            cells = row if len(kept) == len(row) else [row[j] for j in kept]
+            values = _counts(source, line, cells, titles)
+            present = np.flatnonzero(values)
+            lengths.append(len(present))
+            words.frombytes(present.astype(np.int32).tobytes())
+            counts.frombytes(values[present].tobytes())
+            if names is not None:
+                documents.append(row[names].strip())
+            if described:
+                describing.add([row[j] for j in described])
+            n_rows += 1
+            if len(counts) >= ROWS_AT_ONCE:
+                yield (
+                    np.repeat(np.arange(first, n_rows), lengths),
+                    np.array(words),
+                    np.array(counts),
+                )
+                lengths, words, counts = array("q"), array("i"), array("d")
+                first = n_rows
+        yield np.repeat(np.arange(first, n_rows), lengths), np.array(words), np.array(counts)
+
+    def facts() -> TableFacts:
+        return TableFacts(
+            n_rows,
+            len(kept),
+            word_names=titles if table.has_titles else None,
+            document_names=None if names is None else documents,
+            metadata=describing.metadata(),
+        )
+
+    return TableStream(facts, batches())
 
 
 def _find_names(source: Source, wanted: Column | bool | None, table: Table) -> int | None:

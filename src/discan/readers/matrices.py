@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -31,6 +31,7 @@ from discan.readers.numbers import (
     split_lines,
 )
 from discan.readers.source import Source, unpacked_name
+from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.readers.vocabularies import Vocabulary, read_titles, read_words
 from discan.typing import Array
 
@@ -62,6 +63,7 @@ class _Header(NamedTuple):
     "MatrixMarket coordinates, documents by words; a vocabulary may stand beside it",
     endings=(".mtx", ".mm"),
     sniff=lambda source: _is_mtx(source),
+    table=lambda source, **options: _stream_mtx(source, **options),
 )
 def read_mtx(
     source: Source,
@@ -72,28 +74,60 @@ def read_mtx(
     ] = None,
 ) -> Corpus:
     """Read a MatrixMarket file, or a folder that holds matrix.mtx, as 10x writes it."""
-    inside = _matrix_in(source)
-    if inside is not None:
-        source = Source(inside, source.max_unpacked)
+    source = _inside(source)
     with Chunks(source) as chunks:
         header = _read_mtx_header(source, chunks)
-        table = _read_triples(source, chunks, header)
+        table = _table(_triples(source, chunks, header), header)
+    is_transposed, facts = _mtx_facts(source, header, vocabulary, transpose)
+    return source.corpus(table.T if is_transposed else table, **facts)
+
+
+def _stream_mtx(
+    source: Source, vocabulary: Vocabulary = None, transpose: bool | None = None
+) -> TableStream:
+    """Read a MatrixMarket file in pieces."""
+    source = _inside(source)
+    with Chunks(source) as chunks:
+        header = _read_mtx_header(source, chunks)
+    is_transposed, facts = _mtx_facts(source, header, vocabulary, transpose)
+
+    def batches() -> Iterator[Batch]:
+        with Chunks(source) as chunks:
+            _read_mtx_header(source, chunks)
+            for rows, columns, counts in _triples(source, chunks, header):
+                yield (columns, rows, counts) if is_transposed else (rows, columns, counts)
+
+    n_documents, n_words = (header.n_rows, header.n_columns)[:: -1 if is_transposed else 1]
+    return TableStream(lambda: TableFacts(n_documents, n_words, **facts), batches())
+
+
+def _mtx_facts(
+    source: Source, header: _Header, vocabulary: Vocabulary, transpose: bool | None
+) -> tuple[bool, dict[str, Any]]:
+    """Return whether rows are words, and the names and nouns of a MatrixMarket file."""
     words = read_words(source, vocabulary)
     if transpose is None:
         n_names = None if words.names is None else len(words.names)
         transpose = n_names == header.n_rows != header.n_columns
         if transpose:
             log.info("%s: rows are words, as the vocabulary has as many", source.path)
-    if transpose:
-        table = table.T
-    words.check_size(source, table.shape[1])
+    n_documents, n_words = (header.n_rows, header.n_columns)[:: -1 if transpose else 1]
+    words.check_size(source, n_words)
     with_barcodes = words.path is not None and words.path.suffix != ".txt"
     barcodes = source.beside("barcodes.tsv") if with_barcodes else None
     names = [text for _, text in source.lines(barcodes)] if barcodes else []
-    documents = names if len(names) == table.shape[0] else None
     cells = words.path is not None and unpacked_name(words.path) in ("genes.tsv", "features.tsv")
-    nouns = CELLS if cells else None
-    return source.corpus(table, word_names=words.names, document_names=documents, nouns=nouns)
+    return transpose, {
+        "word_names": words.names,
+        "document_names": names if len(names) == n_documents else None,
+        "nouns": CELLS if cells else None,
+    }
+
+
+def _inside(source: Source) -> Source:
+    """Return the matrix that a folder holds, or the file itself."""
+    inside = _matrix_in(source)
+    return source if inside is None else Source(inside, source.max_unpacked)
 
 
 def _is_mtx(source: Source) -> bool:
@@ -142,31 +176,59 @@ def _read_mtx_header(source: Source, chunks: Chunks) -> _Header:
     "uci",
     "UCI bag of words, docword.NAME.txt with vocab.NAME.txt beside it",
     sniff=lambda source: _UCI.match(source.head) is not None,
+    table=lambda source, **options: _stream_uci(source, **options),
 )
 def read_uci(source: Source, vocabulary: Vocabulary = None) -> Corpus:
     """Read a UCI bag of words: lines D, W and NNZ, then `document word count` from 1."""
     with Chunks(source) as chunks:
-        sizes = []
-        for what in ("number of documents", "number of words", "number of entries"):
-            line = chunks.line()
-            if line is None:
-                raise source.error(f"the file ends before the {what}", chunks.number + 1)
-            sizes.append(check_index(source, chunks.number, line, what, 0, 2**62))
-        header = _Header(sizes[0], sizes[1], sizes[2], True, "document", "word")
-        table = _read_triples(source, chunks, header)
+        header = _read_uci_header(source, chunks)
+        table = _table(_triples(source, chunks, header), header)
+    return source.corpus(table, **_uci_facts(source, header, vocabulary))
+
+
+def _stream_uci(source: Source, vocabulary: Vocabulary = None) -> TableStream:
+    """Read a UCI bag of words in pieces."""
+    with Chunks(source) as chunks:
+        header = _read_uci_header(source, chunks)
+    facts = _uci_facts(source, header, vocabulary)
+
+    def batches() -> Iterator[Batch]:
+        with Chunks(source) as chunks:
+            _read_uci_header(source, chunks)
+            yield from _triples(source, chunks, header)
+
+    return TableStream(lambda: TableFacts(header.n_rows, header.n_columns, **facts), batches())
+
+
+def _read_uci_header(source: Source, chunks: Chunks) -> _Header:
+    sizes = []
+    for what in ("number of documents", "number of words", "number of entries"):
+        line = chunks.line()
+        if line is None:
+            raise source.error(f"the file ends before the {what}", chunks.number + 1)
+        sizes.append(check_index(source, chunks.number, line, what, 0, 2**62))
+    return _Header(sizes[0], sizes[1], sizes[2], True, "document", "word")
+
+
+def _uci_facts(source: Source, header: _Header, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return the names of the words, and the nouns."""
     own = source.name.replace("docword", "vocab")
     words = read_words(source, vocabulary, *([own] if own != source.name else []))
     words.check_size(source, header.n_columns)
-    return source.corpus(table, word_names=words.names, nouns=TEXT)
+    return {"word_names": words.names, "nouns": TEXT}
 
 
-def _read_triples(source: Source, chunks: Chunks, header: _Header) -> Any:
-    """Read triples into a table; memory grows with what is read, not with the heading."""
+def _table(triples: Iterable[Parts], header: _Header) -> Any:
+    """Make a table of all its triples."""
+    return sparse_table(*_join(list(triples)), (header.n_rows, header.n_columns))
+
+
+def _triples(source: Source, chunks: Chunks, header: _Header) -> Iterator[Parts]:
+    """Iterate over parts of the triples; memory grows with what is read, not with the heading."""
     for size, what in ((header.n_rows, header.row), (header.n_columns, header.column)):
         if size == 0:
             raise source.error(f"the heading says 0 {what}s; at least one is needed")
         check_size(source, size, header.n_entries, f"{what}s")
-    parts = []
     n_entries = 0
     for first, chunk in chunks:
         found = _parse_triples(chunk, header)
@@ -178,12 +240,11 @@ def _read_triples(source: Source, chunks: Chunks, header: _Header) -> Any:
             problem = f"more than the {header.n_entries:,} entries of the heading; correct either"
             raise source.error(problem, first + place if lines is None else lines[place])
         indices = (found[:, :2] - 1).astype(np.int32)
-        parts.append((indices[:, 0], indices[:, 1], tightest(found[:, 2])))
         n_entries += len(found)
+        yield indices[:, 0], indices[:, 1], tightest(found[:, 2])
     if n_entries < header.n_entries:
         problem = f"the file ends after {n_entries:,} entries, but its heading says "
         raise source.error(f"{problem}{header.n_entries:,}; is it cut short?", chunks.number)
-    return sparse_table(*_join(parts), (header.n_rows, header.n_columns))
 
 
 def _parse_triples(chunk: bytes, header: _Header) -> Array | None:

@@ -20,6 +20,7 @@ from discan.readers.source import MAX_LINE, Source
 from discan.typing import Array
 
 __all__ = [
+    "CELLS_AT_ONCE",
     "COLON",
     "END",
     "Chunks",
