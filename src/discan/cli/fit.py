@@ -17,6 +17,7 @@ import typer
 from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
 from discan.cli.reading import Model, read_data
+from discan.cli.seeds import Seeding
 from discan.errors import InputError
 from discan.registry import entries
 
@@ -111,6 +112,7 @@ def fit(
     every: Annotated[
         int | None, running("Cycles between checkpoints (default: 10).", min=1)
     ] = None,
+    seeding: Seeding,
     reading: TextReading,
     printing: Printing,
 ) -> None:
@@ -134,6 +136,7 @@ def fit(
             gamma=gamma, learn=names_to_learn(learn), init=init,
             max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed, n_chains=chains,
             progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
+            **seeding.settings(corpus),
         )  # fmt: skip
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 
