@@ -33,6 +33,7 @@ from discan.fitting.starting import begin
 from discan.fitting.visit import MemoryStates
 from discan.models import MODELS, LoadingsPrior
 from discan.models.hyperparameters import Hyperprior
+from discan.models.seeds import Seeds
 
 N_BATCHES = 50
 N_CYCLES = 3
@@ -45,6 +46,8 @@ FIXED = {
     "rho": np.array([0.35, 0.15]),
     "gamma": np.array([0.4, 0.8, 1.3, 0.6]),
 }
+# Tokens of words and components that were seen beforehand, (J, K), in seeded cells.
+SEEDS = np.array([[3, 0], [0, 0], [0, 2], [1, 1]])
 # Of the shapes: beta above 2, so that counts have a mean and do not fill the memory; the others
 # away from 0, where the logarithms of a draw have long tails.
 HYPERPRIOR = Hyperprior(alpha=(2.0, 2.0), beta=(4.0, 3.0), rho=(2.0, 3.0), gamma=(2.0, 2.0))
@@ -54,7 +57,7 @@ HYPERPRIOR = Hyperprior(alpha=(2.0, 2.0), beta=(4.0, 3.0), rho=(2.0, 3.0), gamma
 class Cell:
     """What is tested: model, sampler, plain or grouped, hyperparameters to learn.
 
-    ``symmetric``: gamma is one number for all words.
+    ``symmetric``: gamma is one number for all words. ``seeded``: the loadings have seeds.
     """
 
     model: str
@@ -62,6 +65,12 @@ class Cell:
     grouped: bool
     learn: tuple[str, ...] = ()
     symmetric: bool = False
+    seeded: bool = False
+
+    @property
+    def seeds(self):
+        """Tokens that were seen beforehand, (J, K)."""
+        return SEEDS * self.seeded
 
     @cached_property
     def groups(self):
@@ -96,7 +105,8 @@ class Cell:
     def __str__(self):
         """Name of the test."""
         parts = [self.model, self.sampler, "groups" if self.grouped else "plain", *self.learn]
-        return "-".join([*parts, "symmetric"] if self.symmetric else parts)
+        flags = [name for name in ("symmetric", "seeded") if getattr(self, name)]
+        return "-".join([*parts, *flags])
 
 
 # ------------------------------------------------------------------------------ simulation
@@ -164,7 +174,7 @@ def draw_hyperparameters(cell, n, rng):
 def simulate_prior(cell, n, rng):
     """Draw n times from the prior: everything of a record, and the counts V (n, I, J, K)."""
     values = draw_hyperparameters(cell, n, rng)
-    shape = np.repeat(values["gamma"][..., None], K, axis=-1)
+    shape = np.repeat(values["gamma"][..., None], K, axis=-1) + cell.seeds
     theta = draw_loadings(cell, shape, rng)
     nothing = np.zeros(len(cell.exposures))
     scores = draw_scores(cell, values, np.zeros((n, len(nothing), K)), nothing, rng)
@@ -207,11 +217,12 @@ class Chain:
         values = {name: start[name][0] for name in cell.hyperparameters}
         gamma = values.pop("gamma")
         model = replace(MODELS.find(cell.model), **values).prepare(K)
+        prior = LoadingsPrior.of(float(gamma[0]) if cell.symmetric else gamma, self.layout)
         task = Task(
             self._corpus(V[0].sum(axis=-1)),
             model,
             Gibbs() if cell.sampler == "gibbs" else Collapsed(schedule="exact"),
-            LoadingsPrior.of(float(gamma[0]) if cell.symmetric else gamma, self.layout),
+            replace(prior, seeds=Seeds.of(cell.seeds)),
             learn=frozenset(cell.learn),
             hyperprior=HYPERPRIOR,
             seed=seed,
@@ -232,7 +243,7 @@ class Chain:
         params, levels = self.run.params, np.tile(self.levels["levels"], len(c))
         moments = params.model.moments(c.reshape(-1, K), params.table.rows(levels))
         mean, square, absent = (np.reshape(moment, c.shape) for moment in moments)
-        columns = np.moveaxis(n, 0, 1)  # columns of the loadings are independent
+        columns = np.moveaxis(n + self.cell.seeds, 0, 1)  # columns of the loadings are independent
         theta, theta_square = (
             np.moveaxis(moment(columns.reshape(len(columns), -1)).reshape(columns.shape), 0, 1)
             for moment in (params.prior.mean, params.prior.mean_square)
@@ -258,13 +269,13 @@ class Chain:
         params, states = run.params, [run.states.get(block) for block in run.schedule.blocks]
         blocks = zip(run.schedule.blocks, states, strict=True)
         c = np.concatenate([state.counts(block, K) for block, state in blocks])
-        n = np.array(params.loading_counts)
+        n = np.array(params.loading_counts) - cell.seeds
         values = {**FIXED, **params.model.values(), "gamma": params.prior.gamma}
         values |= {name: FIXED[name] for name in FIXED if name not in cell.learn}
         if cell.sampler == "gibbs" and "gamma" not in cell.learn:
             theta = params.loadings
         else:  # a move of gamma leaves the sampler's own loadings behind
-            theta = draw_loadings(cell, values["gamma"][:, None] + n, rng)
+            theta = draw_loadings(cell, values["gamma"][:, None] + cell.seeds + n, rng)
         if cell.sampler == "gibbs" and not params.learns_scores:
             scores = np.concatenate([state.scores for state in states])
             if cell.model == "dm":
@@ -302,8 +313,9 @@ class Chain:
         blocks = corpus.blocks
         c, n = V.sum(axis=1), V.sum(axis=0)
         self.before = {"c before": c, "n before": n, "s before": scores, "theta before": theta}
-        totals = self.cell.indicator.T @ n
-        run.params = replace(run.params, loading_counts=n.astype(np.int32), totals=totals)
+        counts = (n + self.cell.seeds).astype(np.int32)
+        totals = self.cell.indicator.T @ counts
+        run.params = replace(run.params, loading_counts=counts, totals=totals)
         if self.cell.sampler == "gibbs":
             states = {
                 b.index: SplitState(c[b.start : b.stop].copy(), np.empty((b.stop - b.start, K)))

@@ -287,14 +287,20 @@ def document(prior, w, theta, groups=None, exposures=None):
     return out
 
 
+def by_component(gamma, K):
+    """Dirichlet parameters (J, K) of the loadings: gamma is (J,), or (J, K) if they differ."""
+    gamma = np.asarray(gamma, float)
+    return np.repeat(gamma[:, None], K, axis=1) if gamma.ndim == 1 else gamma
+
+
 def log_loadings_factor(n, gamma, groups=None):
     """Log of the product of D_gk, loadings integrated out: n (..., J, K) -> (...)."""
-    n, gamma = np.asarray(n, float), np.asarray(gamma, float)
+    n, gamma = np.asarray(n, float), by_component(gamma, np.shape(n)[-1])
     _, indicator, _ = _layout(len(gamma), groups, None, 1)
     indicator = indicator[:, indicator.any(0)]
-    group_gamma = (gamma @ indicator)[:, None]
+    group_gamma = indicator.T @ gamma
     group_n = np.einsum("...jk,jg->...gk", n, indicator)
-    cells = gammaln(gamma[:, None] + n) - gammaln(gamma)[:, None]
+    cells = gammaln(gamma + n) - gammaln(gamma)
     totals = gammaln(group_gamma) - gammaln(group_gamma + group_n)
     return cells.sum((-2, -1)) + totals.sum((-2, -1))
 
@@ -306,7 +312,7 @@ def corpus(prior, W, gamma, K, groups=None, exposures=None):
     ----------
     prior : Prior
     W : (I, J) counts
-    gamma : (J,) Dirichlet parameters of the loadings
+    gamma : (J,) Dirichlet parameters of the loadings, or (J, K) if components differ
     K : int, number of components (must agree with the prior)
     groups : (J,), optional
     exposures : (I, G), optional
@@ -317,7 +323,7 @@ def corpus(prior, W, gamma, K, groups=None, exposures=None):
         ``logp`` (bag form), ``E_c`` (I, K), ``E_theta`` and ``E_theta_sq`` (J, K), ``E_n`` (J, K),
         ``E_V`` (I, J, K), ``E_scores`` (I, K), ``n_states`` and, for "cgp", ``P_zero`` (I, K).
     """
-    W, gamma = np.asarray(W, int), np.asarray(gamma, float)
+    W, gamma = np.asarray(W, int), by_component(gamma, K)
     if K != prior.K:
         raise ValueError("K does not agree with the prior")
     n_documents, n_features = W.shape
@@ -333,7 +339,7 @@ def corpus(prior, W, gamma, K, groups=None, exposures=None):
     constant = sum(log_bag_constant(prior, w, groups, e) for w, e in zip(W, exposures, strict=True))
     logp, p = _normalise(log_weights + log_loadings_factor(n, gamma, groups) + constant)
     flat_p, flat_n = p.ravel(), n.reshape(-1, n_features, K)
-    shape = gamma[:, None] + flat_n
+    shape = gamma + flat_n
     total = (np.einsum("sjk,jg->sgk", shape, indicator))[:, groups]
     marginals = [p.sum(tuple(h for h in range(n_documents) if h != i)) for i in range(n_documents)]
     expected = [np.einsum("s,sjk->jk", q, V) for q, V in zip(marginals, states, strict=True)]
@@ -596,11 +602,11 @@ def negative_kl_loadings(gamma, lam, groups=None):
 
     Parameters
     ----------
-    gamma : (J,)
+    gamma : (J,), or (J, K) if components differ
     lam : (J, K)
     groups : (J,), optional
     """
-    gamma, lam = np.asarray(gamma, float)[:, None], np.asarray(lam, float)
+    gamma, lam = by_component(gamma, np.shape(lam)[1]), np.asarray(lam, float)
     _, indicator, _ = _layout(len(lam), groups, None, 1)
     indicator = indicator[:, indicator.any(0)]
     cells = gammaln(lam) - gammaln(gamma) + (gamma - lam) * expected_log_loadings(lam, groups)

@@ -82,6 +82,12 @@ def make_models(folder):
                 K, model=model.short, algorithm=algorithm, random_state=1, max_iter=6
             )
             estimator.fit(training()).save(folder / f"{model.short}-{n}.discan")
+    for n, algorithm in enumerate(("map", "variational", discan.Collapsed(2, 4))):
+        seeded = discan.DCA(
+            K, algorithm=algorithm, random_state=1, max_iter=6, fixed_components=np.ones((1, J)),
+            seed_words={"first": ["a", "b"], "second": {"c": 7}},
+        )  # fmt: skip
+        seeded.fit(training()).save(folder / f"seeded-{n}.discan")
     flat = discan.LDA(K, random_state=1, max_iter=4, gamma=np.linspace(0.1, 1, J)).fit(W)
     flat.save(folder / "flat.discan")
     given = discan.DCA.from_components(np.eye(4) + 0.1, model="gp", beta=1.0, random_state=0)
@@ -106,6 +112,13 @@ def make_runs(folder):
                 learn=learn, checkpoint=folder / f"{model.short}-{n}", checkpoint_every=1,
                 callback=lambda run: run.cycle == 7,
             ).fit(training())  # fmt: skip
+    for n, algorithm in enumerate(("map", "gibbs", discan.Collapsed(2, 4), "cvb0")):
+        discan.DCA(
+            K, algorithm=algorithm, random_state=1, max_iter=14, tol=0.0,
+            checkpoint=folder / f"seeded-{n}", checkpoint_every=1,
+            callback=lambda run: run.cycle == 7, fixed_components=np.ones((1, J)),
+            seed_words={"first": ["a", "b"], "second": {"c": 7}},
+        ).fit(training())  # fmt: skip
     for n, schedule in enumerate(("exact", "blocked")):
         discan.DCA(
             8, algorithm=discan.Collapsed(burn_in=2, n_draws=8, schedule=schedule), random_state=1,

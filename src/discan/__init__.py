@@ -43,6 +43,7 @@ _HOMES = {
         "from_structure",
         "from_tomotopy",
     ),
+    "discan.estimators.seeding": ("label_seeds",),
     "discan.models.hyperparameters": ("Hyperprior",),
     "discan.reporting": ("report",),
     "discan.selection": ("compare_models", "select_components"),

@@ -53,6 +53,15 @@ LEARNING_SHORT = [
 ]
 
 
+# Seeds change the prior of the loadings, so gamma is learnt beside them, as one number and as many.
+SEEDED = [
+    Cell("dm", "collapsed", True, seeded=True),
+    Cell("gp", "gibbs", False, seeded=True),
+    Cell("dm", "gibbs", True, ("gamma",), seeded=True),
+    Cell("cgp", "collapsed", False, ("gamma",), symmetric=True, seeded=True),
+]
+
+
 def check(cell, n, seed):
     """Fail if the simulators disagree."""
     name, z = geweke.worst(geweke.joint_test(cell, n, seed))
@@ -78,6 +87,17 @@ def test_sampler_long(cell):
 @pytest.mark.parametrize("cell", LEARNING_SHORT, ids=str)
 def test_hyperparameters(cell):
     check(cell, 6_000, seed=3)
+
+
+@pytest.mark.parametrize("cell", SEEDED, ids=str)
+def test_seeds(cell):
+    check(cell, 6_000, seed=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", SEEDED, ids=str)
+def test_seeds_long(cell):
+    check(cell, 40_000, seed=6)
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from discan.algorithms import Gibbs
 from discan.kernels import gibbs
 from discan.models import ConditionalGammaPoisson, DirichletMultinomial, GammaPoisson, LoadingsPrior
 from discan.models.hyperparameters import AugmentedScores
+from discan.models.seeds import Seeds
 
 COLLAPSED = import_module("discan.algorithms.collapsed")
 GIBBS = import_module("discan.algorithms.gibbs")
@@ -308,6 +309,36 @@ def test_gamma_move_with_counts_of_other_words(monkeypatch):
         SAMPLING, "augment_loadings", lambda n, *rest: kernel(n[::-1].copy(), *rest)
     )
     assert_caught(Cell("dm", "collapsed", False, ("gamma",)))
+
+
+# -------------------------------------------------------------------------------------- seeds
+
+
+def test_forgotten_seeds(monkeypatch):
+    """New counts of the direct sampler without the tokens of the seeds."""
+    monkeypatch.setattr(LoadingsPrior, "add_seeds", lambda self, counts, weight=1.0: counts)
+    assert_caught(Cell("gp", "gibbs", False, seeded=True))
+
+
+def test_seeds_of_the_other_component(monkeypatch):
+    original = Seeds.add_to
+    swapped = np.array([1, 0])
+    monkeypatch.setattr(
+        Seeds, "add_to", lambda self, *rest: original(self.permuted(swapped), *rest)
+    )
+    assert_caught(Cell("dm", "gibbs", True, seeded=True))
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "collapsed"])
+def test_gamma_learnt_from_seeds(monkeypatch, sampler):
+    """The tokens of the seeds among those that gamma is drawn from."""
+
+    def drawn_tables(self, counts, gamma, rng):
+        return Seeds(self.words, self.components, 0 * self.tokens).drawn(counts, gamma, rng)
+
+    monkeypatch.setattr(Seeds, "drawn", Seeds.drawn_tables, raising=False)
+    monkeypatch.setattr(Seeds, "drawn_tables", drawn_tables)
+    assert_caught(Cell("dm", sampler, False, ("gamma",), seeded=True))
 
 
 def test_without_an_error(monkeypatch):

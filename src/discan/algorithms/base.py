@@ -45,8 +45,8 @@ class Clock(NamedTuple):
 class Start(NamedTuple):
     """Where a fit starts; None leaves it to chance.
 
-    loading_counts (J, K): expected counts; scores (I, K), any scale, or a function that returns
-    those of a block's documents (n, K).
+    loading_counts (J, K): expected counts of the data, without seeds; scores (I, K), any scale, or
+    a function that returns those of a block's documents (n, K).
     """
 
     loading_counts: Array | None = None
@@ -101,7 +101,7 @@ class Params:
     loading_shape : (J, K) array or None
         Parameters of Dirichlet loadings.
     loading_counts : (J, K) array or None
-        Expected or drawn counts.
+        Expected or drawn counts, with the tokens of the prior's seeds.
     totals : (G, K) array or None
         ``loading_counts`` summed inside each group, where an algorithm keeps them.
     power : float
@@ -161,8 +161,10 @@ class Params:
 
     def permuted(self, order: Array) -> Params:
         """Return what inference needs of the parameters, components in another order (K,)."""
-        loadings = None if self.loadings is None else self.loadings[:, order]
-        return replace(self.with_model(self.model.permuted(order)), loadings=loadings)
+        # in the order of rows, as a file has them: sums then have the same bits
+        loadings = None if self.loadings is None else np.take(self.loadings, order, axis=1)
+        prior = self.prior.permuted(order)
+        return replace(self.with_model(self.model.permuted(order)), loadings=loadings, prior=prior)
 
     def at(self, exposure_levels: Array) -> Params:
         """Return the parameters for documents of other exposure levels (T,)."""
@@ -379,7 +381,7 @@ def without_priors(model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsP
     """Return the model and the prior as maximum likelihood sees them: flat."""
     flat = model.flat()
     assert flat is not None, "an algorithm without priors refuses models that need theirs"
-    return flat, replace(prior, gamma=np.zeros_like(prior.gamma))
+    return flat, replace(prior, gamma=np.zeros_like(prior.gamma), seeds=None)
 
 
 def _pieces(matrix: Array) -> list[slice]:

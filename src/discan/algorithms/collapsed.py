@@ -11,7 +11,7 @@ import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
-from discan.algorithms.sampling import Sampler
+from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.word_index import WordIndex
 from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus
@@ -199,12 +199,12 @@ class Collapsed(Sampler):
         """Take the loadings of the start; without one, all are equal and tokens fall at random."""
         corpus, counts = schedule.corpus, start.loading_counts
         if counts is None:
-            shape = (corpus.n_words, params.n_components)
-            loadings: Array = np.ones(shape, dtype=np.float32)
+            loadings = even_loadings(params.prior, corpus, params.n_components, np.float32)
         else:
-            loadings = params.prior.mean(counts)
+            loadings = params.prior.mean_given_data(counts)
         live = schedule.record["schedule"] == "exact"
-        none = np.zeros((0, params.n_components), dtype=self._count_type(corpus, live))
+        counts_of = self._count_type(corpus, live or params.prior.seeds is not None)
+        none = np.zeros((0, params.n_components), dtype=counts_of)
         return replace(params, loadings=loadings, loading_counts=none, memory=Sweep(live))
 
     def init_state(
@@ -278,6 +278,7 @@ class Collapsed(Sampler):
     ) -> Params:
         """Take the first counts, or apply the moves of the visit to them."""
         if stats.loading_sums is not None:
+            params.prior.add_seeds(stats.loading_sums)
             totals = params.prior.layout.group_sums(stats.loading_sums)
             return replace(params, loadings=None, loading_counts=stats.loading_sums, totals=totals)
 

@@ -157,6 +157,7 @@ class CollapsedVariational(Expectation):
         new, counts, prior = stats.loading_sums, params.loading_counts, params.prior
         assert new is not None
         assert counts is not None
+        prior.add_seeds(new, fraction)
         way, memory = self._stride, params.memory
         if fraction < 1.0:
             way, before, memory = self._blend(params)

@@ -14,6 +14,7 @@ import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, OnlineOptions, atom_refusal
+from discan.algorithms.log_prior import log_prior
 from discan.algorithms.quasi_newton import QuasiNewton, pays
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.squarem import Squarem
@@ -21,7 +22,6 @@ from discan.algorithms.tempering import Tempered
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Corpus
 from discan.errors import DiscanError, InputError
-from discan.kernels.variational import weighted_log_loadings
 from discan.models import Model
 from discan.validation import number
 
@@ -51,7 +51,7 @@ class EM(Expectation):
         """Log-likelihood and log priors in the log basis, where the cycle began."""
         model = before.model
         constants = corpus.sum_by_length(model.log_peak_constant) + model.total_log_bag(corpus)
-        loading_term = float(weighted_log_loadings(before.loadings, before.prior.gamma))
+        loading_term = log_prior(np.asarray(before.loadings), before.prior)
         return stats.objective + constants + loading_term
 
 

@@ -246,7 +246,8 @@ class Expectation(OnlineOptions, Algorithm):
             noise = rng.standard_exponential((corpus.n_words, params.n_components))
             counts = corpus.word_totals[:, None] / params.n_components * noise
         params = replace(params, memory=self.memory_type())
-        return self.with_counts(params, counts.astype(self.precision(corpus, params)))
+        counts = counts.astype(self.precision(corpus, params))
+        return self.with_counts(params, params.prior.add_seeds(counts))
 
     def precision(self, corpus: Corpus, params: Params) -> Any:
         """Type of loadings and scores. Geometric means can be too small for single precision."""
@@ -300,7 +301,8 @@ class Expectation(OnlineOptions, Algorithm):
         counts = stats.loading_sums
         assert counts is not None
         if not self.online or fraction >= 1.0:
-            return self.with_counts(params, counts)
+            return self.with_counts(params, params.prior.add_seeds(counts))
+        params.prior.add_seeds(counts, fraction)
         weight, before, memory = self._blend(params)
         counts *= weight / fraction
         counts += (1.0 - weight) * before
@@ -364,14 +366,17 @@ class Expectation(OnlineOptions, Algorithm):
 
     def _learnt_prior(self, params: Params) -> LoadingsPrior:
         prior, counts = params.prior, np.asarray(params.loading_counts)
-        totals = prior.layout.group_sums(counts)
-        log_beta = digamma(prior.totals)[:, None] - digamma(prior.totals[:, None] + totals)
+        log_beta = prior.expected_log_beta(prior.layout.group_sums(counts))
+        seeds = prior.seeds
+        others = counts if seeds is None else seeds.left_out(counts)
         tables = np.empty(len(counts))
         for first in range(0, len(counts), WORDS_AT_ONCE):  # tables of all words would be large
             words = slice(first, first + WORDS_AT_ONCE)
             gamma = np.repeat(prior.gamma[words, None], counts.shape[1], axis=1)
-            tables[words] = self.tables(counts[words], np.arange(len(gamma)), gamma).sum(axis=1)
-        return prior.resample(tables, log_beta.sum(axis=1), FLAT.gamma, Mode())
+            tables[words] = self.tables(others[words], np.arange(len(gamma)), gamma).sum(axis=1)
+        if seeds is not None:
+            np.add.at(tables, seeds.words, seeds.expected_tables(counts, prior.gamma))
+        return prior.resample(tables, log_beta, FLAT.gamma, Mode())
 
     @abstractmethod
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:

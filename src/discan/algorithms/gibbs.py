@@ -10,7 +10,7 @@ import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
-from discan.algorithms.sampling import Sampler
+from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule, most_lanes
 from discan.data.corpus import Block, Corpus
 from discan.data.rules import stored
@@ -79,9 +79,11 @@ class Gibbs(Sampler):
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Take the loadings of the start; without one, all are equal and tokens fall at random."""
         corpus = schedule.corpus
-        shape = (corpus.n_words, params.n_components)
         counts = start.loading_counts
-        loadings = np.ones(shape) if counts is None else params.prior.mean(counts)
+        if counts is None:
+            loadings = even_loadings(params.prior, corpus, params.n_components)
+        else:
+            loadings = params.prior.mean_given_data(counts)
         loadings = loadings.astype(_precision(loadings), copy=False)
         fits = corpus.n_tokens < 2**31
         none = np.zeros((0, params.n_components), dtype=np.int32 if fits else np.int64)
@@ -142,6 +144,7 @@ class Gibbs(Sampler):
         """Keep the counts; the next visit draws loadings from them."""
         counts = stats.loading_sums
         assert counts is not None
+        params.prior.add_seeds(counts)
         totals = params.prior.layout.group_sums(counts)
         return replace(params, loading_counts=counts, totals=totals)
 

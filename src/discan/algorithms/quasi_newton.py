@@ -11,13 +11,13 @@ import numpy as np
 from discan.algorithms.base import Clock, Cycle, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Sizes
+from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Block, Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine, pieces
 from discan.kernels.secants import add_pair, jump
-from discan.kernels.variational import weighted_log_loadings
 from discan.typing import Array
 
 __all__ = ["Curvature", "QuasiNewton", "Secants", "pays"]
@@ -236,9 +236,7 @@ class QuasiNewton(Wrapper):
         memory: Curvature = params.memory
         departure, latest = np.asarray(memory.departure), memory.latest
         memory = replace(memory, latest=None, departure=None, passes=memory.passes + 1)
-        level = stats.objective
-        if params.prior.gamma.any():
-            level += float(weighted_log_loadings(departure, params.prior.gamma))
+        level = stats.objective + log_prior(departure, params.prior)
         after = super().update(params, stats, fraction, clock, engine)
         if not memory.based:
             sizes = _sizes(params, np.asarray(after.loading_counts))

@@ -22,7 +22,7 @@ from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
 from discan.validation import flag, number, one_of, whole
 
-__all__ = ["Sampler", "check_tokens"]
+__all__ = ["Sampler", "check_tokens", "even_loadings"]
 
 # A chain that may end by itself makes at least 100 sweeps. A small corpus gets more, up to 1000, as
 # long as they draw no more than this many tokens.
@@ -200,6 +200,23 @@ def _first_fraction(corpus: Corpus) -> str:
     raise AssertionError("all counts are whole numbers")
 
 
+def even_loadings(
+    prior: LoadingsPrior, corpus: Corpus, n_components: int, dtype: Any = np.float64
+) -> Array:
+    """Loadings (J, K) of a start by chance: all are equal, but seeds favour their components.
+
+    A word that was seen beforehand as often as it occurs in the data, or more often, begins with
+    about half of its tokens in the component of its seeds.
+    """
+    loadings = np.ones((corpus.n_words, n_components), dtype=dtype)
+    seeds = prior.seeds
+    if seeds is not None:
+        totals = np.maximum(corpus.word_totals[seeds.words], 1.0)
+        weights = n_components * np.minimum(seeds.tokens / totals, 1.0)
+        loadings[seeds.words, seeds.components] += weights.astype(dtype)
+    return loadings
+
+
 def _drawn(params: Params, block: Block, seed: np.uint64) -> tuple[Array, Array]:
     """Posterior means of c and of 1(c = 0) by Gibbs over the tokens of each document, (n, K)."""
     check_tokens(block, {"fold_in": "fast"})
@@ -239,15 +256,24 @@ def _log_loadings(params: Params, engine: Engine) -> float:
         per_group = totals[:0] if words.start else totals  # counted once, with the first words
         return float(log_loadings(counts[words], per_group, prior.gamma[words], prior.totals))
 
-    return sum(engine.run(term, pieces(len(counts), 1 if counts.size < FEW_COUNTS else 8)))
+    terms = engine.run(term, pieces(len(counts), 1 if counts.size < FEW_COUNTS else 8))
+    return sum(terms) - prior.log_seeds
 
 
 def _drawn_prior(params: Params, clock: Clock, rng: np.random.Generator) -> LoadingsPrior:
-    """Draw gamma given the loading counts."""
-    prior = params.prior
+    """Draw gamma given the loading counts; seeds tell nothing about it."""
+    prior, seeds = params.prior, params.prior.seeds
+    counts, totals = np.asarray(params.loading_counts), np.asarray(params.totals)
     tables = np.zeros(len(prior.gamma), dtype=np.int64)
     log_beta = np.zeros(len(prior.totals))
-    augment_loadings(
-        params.loading_counts, params.totals, prior.gamma, prior.totals, tables, log_beta, *clock
-    )
+    others, other_totals = counts, totals
+    if seeds is not None:
+        before = prior.seed_totals(params.n_components)
+        others, other_totals = seeds.left_out(counts), np.where(before > 0, 0, totals)
+    augment_loadings(others, other_totals, prior.gamma, prior.totals, tables, log_beta, *clock)
+    if seeds is not None:
+        np.add.at(tables, seeds.words, seeds.drawn_tables(counts, prior.gamma, rng))
+        g, k = np.nonzero((before > 0) & (totals > before))
+        chances = rng.beta(prior.totals[g] + before[g, k], (totals - before)[g, k])
+        np.add.at(log_beta, g, np.log(np.maximum(chances, 1e-300)))
     return prior.resample(tables, log_beta, params.hyperprior.gamma, rng)

@@ -10,12 +10,12 @@ import numpy as np
 from discan.algorithms.base import Clock, Params, Start, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Sizes, Tables
+from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Block, Corpus
 from discan.data.rules import MOST, ONE, stored
 from discan.engines import Engine
-from discan.kernels.variational import weighted_log_loadings
 from discan.typing import Array
 
 __all__ = ["Squarem", "Strides", "Trail"]
@@ -132,9 +132,7 @@ class Squarem(Wrapper):
         memory: Strides = params.memory
         begun, departure, latest = memory.begun, memory.departure, memory.latest
         assert departure is not None
-        level = stats.objective
-        if params.prior.gamma.any():
-            level += float(weighted_log_loadings(departure, params.prior.gamma))
+        level = stats.objective + log_prior(departure, params.prior)
         memory = replace(memory, latest=None, departure=None)
         if memory.stride > 1.0 and not level >= memory.reached:
             longest = max(1.0, memory.longest / _GROWTH)

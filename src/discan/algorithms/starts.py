@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from discan.algorithms.base import Algorithm, Start
 from discan.algorithms.em import EM
@@ -14,25 +15,38 @@ from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.models import LoadingsPrior
+from discan.models.seeds import Seeds
 from discan.typing import Array
 from discan.validation import LARGEST
 
-__all__ = ["checked_components", "first_pass", "from_components", "from_documents"]
+__all__ = [
+    "checked_components", "first_pass", "from_components", "from_documents", "matched",
+    "seeded_documents", "with_seeds",
+]  # fmt: skip
 
 # Number of batches of the first pass, if each has enough documents.
 BATCHES = 8
+# Documents that a component with seeds starts from, at most.
+SEEDED_DOCUMENTS = 100
+# Weight of all words in its start: what has nothing to do with the seeds goes to the others.
+SEEDED_MIX = 0.05
 DOCUMENTS_PER_BATCH = 100
 # Given loadings below it are taken as 0: counts divided by them could be infinite.
 LEAST_LOADING = 1e-150
 
 
 def from_documents(
-    corpus: Corpus, n_components: int, seed: int, most: int = Algorithm.documents_per_component
+    corpus: Corpus,
+    n_components: int,
+    seed: int,
+    most: int = Algorithm.documents_per_component,
+    seeds: Seeds | None = None,
 ) -> Start:
     """Start each component from at most so many documents, mixed half and half with all words.
 
     Words of one document belong together, so these components differ at once. From noise they
-    would take many cycles to differ, and would end up more alike.
+    would take many cycles to differ, and would end up more alike. A component that has seeds starts
+    from documents that have many of them.
     """
     rng = np.random.Generator(np.random.Philox(key=int(seed)))
     each = max(1, min(most, corpus.n_documents // n_components))
@@ -41,11 +55,94 @@ def from_documents(
     component = np.repeat(np.arange(drawn.n_documents) // each, np.diff(drawn.indptr))
     counts = np.zeros((corpus.n_words, n_components))
     np.add.at(counts, (drawn.words, component), drawn.counts)
+    mixed = np.full(n_components, 0.5)
+    if seeds is not None:
+        for k, words_of_documents in _by_seeds(corpus, seeds, n_components).items():
+            counts[:, k] = words_of_documents
+            mixed[k] = SEEDED_MIX
     words = corpus.word_totals
     totals = np.maximum(counts.sum(axis=0), 1.0)
-    counts *= 0.5 * words.sum() / n_components / totals
-    counts += 0.5 * words[:, None] / n_components
+    counts *= (1.0 - mixed) * (words.sum() / n_components / totals)
+    counts += mixed * (words[:, None] / n_components)
     return Start(counts)
+
+
+def _by_seeds(corpus: Corpus, seeds: Seeds, n_components: int) -> dict[int, Array]:
+    """Tokens of each word (J,) in documents that have many seeds, by component."""
+    most = max(1, min(SEEDED_DOCUMENTS, corpus.n_documents // n_components))
+    found = seeded_documents(corpus, seeds, most)
+    return {k: corpus.select(documents).word_totals for k, documents in found.items()}
+
+
+def seeded_documents(corpus: Corpus, seeds: Seeds, each: int) -> dict[int, Array]:
+    """Return, for each component with seeds, the documents that have the most of them.
+
+    A seed that a document has counts by the logarithm of its lift: how much more frequent it is
+    among the seeds of its component than in the data. Longer documents have more seeds by chance,
+    so the sum is divided by the square root of the number of their words.
+    """
+    layout = corpus.layout
+    groups = layout.group_of_word[seeds.words]
+    tokens = layout.group_sums(corpus.word_totals[:, None])[groups, 0]
+    frequency = np.maximum(corpus.word_totals[seeds.words], 1.0) / np.maximum(tokens, 1.0)
+    components, place = np.unique(seeds.components, return_inverse=True)
+    totals = np.zeros((len(components), layout.n_groups))
+    np.add.at(totals, (place, groups), seeds.tokens)
+    weights = np.zeros((corpus.n_words, len(components)))
+    weights[seeds.words, place] = np.log(seeds.tokens / totals[place, groups] / frequency)
+    scores = []
+    for part in corpus.parts():
+        present = sparse.csr_array(
+            (np.ones(part.n_entries), part.words, part.indptr),
+            shape=(part.n_documents, corpus.n_words),
+        )
+        lengths = np.sqrt(np.maximum(np.diff(part.indptr), 1.0))
+        scores.append((present @ weights) / lengths[:, None])
+    found = {}
+    for k, score in zip(components.tolist(), np.concatenate(scores).T, strict=True):
+        order = np.argsort(-score, kind="stable")[:each]
+        found[k] = order[score[order] > 0.0] if score[order[0]] > 0.0 else order[:1]
+    return found
+
+
+def with_seeds(start: Start, prior: LoadingsPrior, corpus: Corpus) -> Start:
+    """Return a start from words in an order that suits the seeds, and that holds the seeds.
+
+    Half of a component with seeds comes from documents that have them: the words that the start
+    found may hold no seed.
+    """
+    found, seeds = matched(start, prior), prior.seeds
+    counts = found.loading_counts
+    if seeds is None or counts is None:
+        return found
+    counts = counts.copy()
+    for k, words in _by_seeds(corpus, seeds, counts.shape[1]).items():
+        total = counts[:, k].sum()
+        counts[:, k] = 0.5 * counts[:, k] + 0.5 * total * words / max(words.sum(), 1.0)
+    return Start(counts)
+
+
+def matched(start: Start, prior: LoadingsPrior) -> Start:
+    """Return a start with its components in an order that suits the seeds.
+
+    The components that have seeds get those of the start under which the seeds are the likeliest.
+    """
+    seeds, counts = prior.seeds, start.loading_counts
+    if seeds is None or counts is None:
+        return start
+    from scipy.optimize import linear_sum_assignment  # slow to import, and needed for this alone
+
+    n_components = counts.shape[1]
+    logs = np.log(prior.mean(counts.astype(np.float64)))
+    cost = np.zeros((n_components, n_components))
+    np.add.at(cost, seeds.components, seeds.tokens[:, None] * logs[seeds.words])
+    with_seeds = np.unique(seeds.components)
+    chosen = linear_sum_assignment(cost[with_seeds], maximize=True)[1]
+    order = np.full(n_components, -1)
+    order[with_seeds] = chosen
+    order[order < 0] = np.setdiff1d(np.arange(n_components), chosen)
+    scores = start.scores[:, order] if isinstance(start.scores, np.ndarray) else None
+    return Start(np.ascontiguousarray(counts[:, order]), scores)
 
 
 def first_pass(schedule: Schedule) -> Expectation:

@@ -11,6 +11,7 @@ from scipy.special import digamma
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Tables
+from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.engines import Engine
@@ -18,7 +19,6 @@ from discan.errors import DiscanError, InputError
 from discan.kernels.variational import (
     geometric_mean_loadings,
     loading_penalty,
-    weighted_log_loadings,
 )
 from discan.models import Model
 from discan.models.hyperparameters import ExpectedScores
@@ -131,11 +131,15 @@ def _loading_term(params: Params) -> float:
     """Return the part of the objective that the loadings add."""
     prior = params.prior
     if params.loading_shape is None:
-        return float(weighted_log_loadings(params.loadings, prior.gamma))
-    layout = prior.layout
+        return log_prior(np.asarray(params.loadings), prior)
+    layout, seeds = prior.layout, prior.seeds
     totals = layout.group_sums(params.loading_shape)
-    return float(
+    term = float(
         loading_penalty(
             params.loading_shape, layout.group_of_word, totals, prior.gamma, prior.totals
         )
     )
+    if seeds is None:
+        return term
+    # of a prior with parameters gamma + s; the loadings are exp E[log theta]
+    return term - prior.log_seeds + seeds.weighted(np.log(np.asarray(params.loadings)))

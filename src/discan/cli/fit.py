@@ -17,6 +17,7 @@ import typer
 from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
 from discan.cli.reading import Model, read_data
+from discan.cli.seeds import Seeding
 from discan.errors import InputError
 from discan.registry import entries
 
@@ -115,6 +116,7 @@ def fit(
         bool,
         running("Print how much memory, disk and time the fit takes; fit nothing.", "--dry-run"),
     ] = False,
+    seeding: Seeding,
     reading: TextReading,
     printing: Printing,
 ) -> None:
@@ -144,6 +146,7 @@ def fit(
         if checkpoint is not None:
             _prepare_run_folder(checkpoint, target)
         corpus = read_data(data, reading, on_disk=True)
+        estimator = estimator.set_params(**seeding.settings(corpus))
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 
 

@@ -20,7 +20,7 @@ from discan.algorithms.base import Params, Posterior, without_priors
 from discan.algorithms.starts import checked_components
 from discan.data.annotated import is_annotated
 from discan.data.completing import likeliest_answers
-from discan.data.corpus import Corpus
+from discan.data.corpus import Corpus, Layout
 from discan.data.frames import completed, holds_text, is_frame
 from discan.data.locks import locked
 from discan.data.rules import Rule, faults_of, taken
@@ -34,6 +34,7 @@ from discan.estimators.exchange import Exchange
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.remarks import remark_on_data, remark_on_fit
 from discan.estimators.searching import Searching
+from discan.estimators.seeding import fixed_rows, read_known
 from discan.estimators.streaming import Streams
 from discan.estimators.trees import Trees
 from discan.estimators.writing import Writes
@@ -116,6 +117,15 @@ class DCA(
         Their priors when a sampler learns them.
     groups : (J,) array, optional
         Group of each column; components are distributions inside each group.
+    seed_words : dict, optional
+        Words of some components, by name: ``{"law": ["court", "judge"]}``. They are tokens that the
+        component was seen to have beforehand, so they stay in force; see the page on seeds. A
+        dict gives the tokens of each word, ``{"law": {"court": 50}}``, an array (J,) those of all.
+    seed_strength : int, optional
+        Tokens of each seed. By default as many as the word has in the data; but all seeds of a
+        component together have at most half of the mean number of tokens of a component.
+    fixed_components : fitted model, path, dict or (F, J) array, optional
+        Components that stay as they are, within 1 %: background, or those of an earlier model.
     init : {"auto", "random", "documents", "words", "corners", "map"} or (K, J) array
         Where to start: at random; from the words of a few documents per component and one pass
         over all documents; from one anchor word per component, found in one pass; from the
@@ -217,6 +227,9 @@ class DCA(
         learn: tuple[str, ...] | str = "auto",
         hyperprior: Hyperprior | None = None,
         groups: Any = None,
+        seed_words: Any = None,
+        seed_strength: int | None = None,
+        fixed_components: Any = None,
         init: Any = "auto",
         max_iter: int | None = None,
         tol: float = 1e-5,
@@ -239,6 +252,9 @@ class DCA(
         self.learn = learn
         self.hyperprior = hyperprior
         self.groups = groups
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
+        self.fixed_components = fixed_components
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -314,7 +330,7 @@ class DCA(
         with self._threads() as engine, self._run_folder() as folder:
             seed = read_seed(self.random_state)
             if folder is not None:
-                header, arrays = self._header(seed)
+                header, arrays = self._header(seed, corpus.layout)
                 folder.begin(header, arrays | totals, corpus)
             if self._n_chains() > 1:
                 return self._fit_chains(corpus, seed, folder, totals)
@@ -679,14 +695,18 @@ class DCA(
         prior = LoadingsPrior.of(self.gamma, corpus.layout)
         if self.gamma is None and "gamma" in learn:
             prior = prior.lighter(corpus.word_totals, n_components)
+        known = read_known(
+            corpus, n_components, self.seed_words, self.seed_strength, self.fixed_components
+        )
         return Task(
             corpus,
             model.prepare(n_components, corpus),
             algorithm,
-            prior,
+            replace(prior, seeds=known.seeds),
             learn=learn,
             hyperprior=self.hyperprior,
             seed=seed,
+            names=known.names,
         )
 
     def _learn(self) -> frozenset[str] | None:
@@ -722,10 +742,11 @@ class DCA(
         settings = self.get_params(deep=False).items()
         return repr({name: _exact(value) for name, value in settings if name not in free})
 
-    def _header(self, seed: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    def _header(self, seed: Any, layout: Layout) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the class and settings as a header, and the arrays among the settings."""
         arrays: dict[str, Array] = {}
         settings = {**self.get_params(deep=False), "random_state": seed}
+        settings["fixed_components"] = fixed_rows(self.fixed_components, layout)
         return {
             "class": type(self).__name__,
             "settings": encode_settings("settings", settings, arrays),
@@ -734,7 +755,7 @@ class DCA(
 
     def file_header(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return what this estimator adds to a model file: its class and settings."""
-        header, arrays = self._header(self.settings_.get("seed"))
+        header, arrays = self._header(self.settings_.get("seed"), self.fit_.layout)
         return {**header, **self.stream_header(arrays)}, arrays
 
     @contextmanager
@@ -770,4 +791,6 @@ class DCA(
 
 def _exact(value: Any) -> Any:
     """Arrays in full, for comparison; other values unchanged."""
+    if isinstance(value, dict):
+        return {name: _exact(item) for name, item in value.items()}
     return value.tolist() if isinstance(value, np.ndarray) else value

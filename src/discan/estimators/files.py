@@ -17,6 +17,7 @@ from discan.estimators import presets
 from discan.estimators.classifier import DCAClassifier
 from discan.estimators.dca import DCA
 from discan.estimators.features import DCAFeatures
+from discan.estimators.seeding import fixed_rows
 from discan.fitting.checkpoint import RunFolder
 from discan.fitting.modelfile import decode_settings, model_path, read_fit
 from discan.typing import Array
@@ -61,6 +62,7 @@ def _load(path: str | os.PathLike[str]) -> Any:
         groups, _, _ = read_groups(estimator.groups, layout.n_words)
         if not np.array_equal(groups, layout.group_of_word):
             raise ModelFileError("groups are not those of the fit")
+    fixed_rows(estimator.fixed_components, layout)  # refuses what could not be saved again
     estimator.fit_ = fit
     estimator.n_features_in_ = layout.n_words
     names = checked_names("feature_names", header["feature_names"])
@@ -83,6 +85,8 @@ def _estimator(header: dict[str, Any], arrays: dict[str, Array]) -> DCA:
         raise ModelFileError(f"unknown class {shown(header['class'])}")
     estimator: DCA = _CLASSES[header["class"]](**decode_settings(header["settings"], arrays))
     _check_threads(estimator.n_jobs)
+    if not isinstance(estimator.fixed_components, (dict, type(None))):
+        raise ModelFileError("fixed_components are not rows by name")  # and name no other file
     return estimator
 
 

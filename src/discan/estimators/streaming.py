@@ -39,6 +39,8 @@ class Streams:
     groups: Any
     init: Any
     learn: Any
+    seed_words: Any
+    fixed_components: Any
     n_chains: Any
     checkpoint: Any
     random_state: Any
@@ -164,6 +166,9 @@ class Streams:
             )
         if self.n_chains != 1:
             raise InputError("partial_fit follows one chain", use={"n_chains": 1})
+        seeded = "fit_" in self.__dict__ and self.fit_.params.prior.seeds is not None
+        if seeded or self.seed_words is not None or self.fixed_components is not None:
+            raise InputError("partial_fit takes no seeds and no fixed components; use fit")
         if self.learn not in ("auto", ()):
             raise InputError(
                 "partial_fit learns no hyperparameters: a batch says too little of them",

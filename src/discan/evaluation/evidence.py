@@ -252,6 +252,8 @@ def _priors(
             "maximum likelihood has no priors, so there is no evidence",
             use={"algorithm": ("map", "variational", "collapsed")},
         )
+    if found.params.prior.seeds is not None:
+        raise InputError("the evidence of a model with seeds or fixed components is not computed")
     return found.params.model, found.params.prior
 
 

@@ -473,10 +473,15 @@ def _check_counts(run: Run) -> None:
             state.add_tokens(block, recount)
         by_component += _block_counts(state, block, params.n_components).sum(axis=0)
     whole = counts.astype(np.int64) if counts.dtype == np.uint64 else counts
+    totals = params.prior.layout.group_sums(whole)
+    if params.prior.seeds is not None:
+        whole = whole - params.prior.seeds.table(*whole.shape)
+        params.prior.add_seeds(recount)
     same = (
         np.array_equal(whole.sum(axis=1, dtype=np.int64), corpus.word_totals.astype(np.int64))
         and np.array_equal(whole.sum(axis=0, dtype=np.int64), by_component)
-        and np.array_equal(params.prior.layout.group_sums(whole), np.asarray(params.totals))
+        and np.array_equal(totals, np.asarray(params.totals))
+        and bool((whole >= 0).all())
         and (not counted or np.array_equal(counts, recount))
     )
     if not same:

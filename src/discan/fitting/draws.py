@@ -96,7 +96,8 @@ class DrawAverages:
         values = {**params.model.values(), "gamma": params.prior.gamma}
         for name, value in values.items():
             self._hyper[name] = self._hyper.get(name, 0.0) + value
-        totals = np.asarray(params.totals).sum(axis=0)
+        seeds = params.prior.seed_totals(params.n_components)
+        totals = (np.asarray(params.totals) - seeds).sum(axis=0)
         self._totals += totals
         self._sizes.append(totals / max(totals.sum(), 1))
         if "gamma" in params.learn:
@@ -239,5 +240,6 @@ def _by_group(params: Params) -> Array:
 def _fit_single(corpus: Corpus, params: Params) -> bool:
     """Whether no mean can be too small for single precision."""
     prior = params.prior
-    least = prior.gamma.min() / (prior.totals.max() + corpus.n_tokens)
+    most = corpus.n_tokens + prior.seed_totals(params.n_components).max()
+    least = prior.gamma.min() / (prior.totals.max() + most)
     return bool(least >= np.finfo(np.float32).tiny)

@@ -37,6 +37,7 @@ from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
+from discan.models.seeds import Seeds
 from discan.typing import Array
 
 __all__ = [
@@ -100,6 +101,7 @@ def write_fit(
     mean = fit.loadings.mean
     arrays |= {
         "gamma": params.prior.gamma,
+        **({} if params.prior.seeds is None else params.prior.seeds.arrays()),
         "loadings": mean,
         "inference_loadings": mean if params.loadings is None else params.loadings,
         "group_of_word": layout.group_of_word,
@@ -167,6 +169,10 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         raise refusal
     prior = LoadingsPrior(np.ones(layout.n_words), layout, values["symmetric"])
     prior = prior.with_gamma(tables["gamma"], flat)
+    seeds = Seeds.from_arrays(arrays, layout.n_words, sizes["K"])
+    if flat and seeds is not None:
+        raise ModelFileError("maximum likelihood has no seeds")
+    prior = dataclasses.replace(prior, seeds=seeds)
     loadings = checked_loadings("loadings", tables["loadings"], layout)
     inference = checked_loadings(
         "inference_loadings", tables["inference_loadings"], layout, exactly=False
@@ -348,6 +354,9 @@ def encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
             for field in dataclasses.fields(value)  # type: ignore[arg-type]
         }
         return {"object": kind, "fields": fields}
+    if isinstance(value, Mapping):
+        items = {str(key): encode(f"{name}.{key}", item, arrays) for key, item in value.items()}
+        return {"mapping": items}
     if isinstance(value, (tuple, list, set, frozenset)) and all(isinstance(x, str) for x in value):
         return {"list": sorted(value) if isinstance(value, (set, frozenset)) else list(value)}
     array = np.asarray(value)
@@ -366,6 +375,8 @@ def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
         return arrays[value["array"]]
     if kind == "list":
         return checked_names("a setting", value["list"])
+    if kind == "mapping" and isinstance(value["mapping"], dict):
+        return {name: _decode(item, arrays) for name, item in value["mapping"].items()}
     if not isinstance(value, dict) or set(value) != {"object", "fields"}:
         raise ModelFileError(f"a setting is {shown(value)}")
     fields = {name: _decode(item, arrays) for name, item in value["fields"].items()}

@@ -23,6 +23,7 @@ from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
 from discan.fitting.hidden_groups import usual_totals
 from discan.fitting.interrupts import deferred
+from discan.fitting.naming import Given
 from discan.fitting.posterior import (
     KnownDocuments,
     KnownLoadings,
@@ -63,6 +64,8 @@ class Task:
         Their priors for the samplers; the model's own by default.
     seed : int
         Names all random streams.
+    names : (K,) tuple of str and None
+        Names of the components that are known beforehand; () if none is.
     """
 
     corpus: Corpus
@@ -72,6 +75,7 @@ class Task:
     learn: frozenset[str] = frozenset()
     hyperprior: Hyperprior | None = None
     seed: int = 0
+    names: Given = ()
 
     def check(self) -> None:
         """Refuse what cannot be fitted; a run that was begun was accepted then."""
@@ -89,6 +93,11 @@ class Task:
             raise InputError(
                 "draws of all documents of a corpus folder are too many to be kept",
                 use={"keep_draws": False},
+            )
+        if self.prior.seeds is not None and not algorithm.uses_prior:
+            raise InputError(
+                f"{algorithm.name} has no priors, so seeds and fixed components would do nothing",
+                use={"algorithm": ("map", "variational", "collapsed")},
             )
 
     def plan(self) -> Schedule:
@@ -383,7 +392,8 @@ class Run:
             for table in (loadings, variance):
                 reorder(table, order)
             documents = documents.reorder(order)
-            fit = replace(fit, params=fit.params.permuted(order))
+            names = tuple(fit.given_names[k] for k in order) if fit.given_names else ()
+            fit = replace(fit, params=fit.params.permuted(order), given_names=names)
         return replace(fit, documents=documents)
 
     def _sampled(self) -> Fit:
@@ -419,6 +429,7 @@ class Run:
             },
             **self.task.corpus.about,
             group_totals=usual_totals(self.task.corpus),
+            given_names=self.task.names,
         )
 
     def _chain(self) -> dict[str, int]:

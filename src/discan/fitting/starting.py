@@ -16,7 +16,13 @@ from discan.algorithms.corners import from_corners, krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
-from discan.algorithms.starts import first_pass, from_components, from_documents
+from discan.algorithms.starts import (
+    first_pass,
+    from_components,
+    from_documents,
+    matched,
+    with_seeds,
+)
 from discan.data.corpus import BlockRef, Corpus
 from discan.data.folders.corpus import FolderCorpus
 from discan.engines import Engine, Threads
@@ -102,13 +108,15 @@ def _random(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
 def _documents(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from the words of a few documents per component, and one pass over all documents."""
     most = task.algorithm.documents_per_component
-    words = from_documents(task.corpus, len(task.model.alpha), task.seed, most)
+    seeds = task.prior.seeds
+    words = from_documents(task.corpus, len(task.model.alpha), task.seed, most, seeds)
     return _by(task, first_pass(schedule), words, 1, engine, place)
 
 
 def _words(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from one anchor word per component."""
-    return from_words(task.corpus, len(task.model.alpha), task.seed)
+    start = from_words(task.corpus, len(task.model.alpha), task.seed)
+    return with_seeds(start, task.prior, task.corpus)
 
 
 def _corners(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -118,7 +126,7 @@ def _corners(task: Task, schedule: Schedule, engine: Engine, place: Path | None)
     corpus = task.corpus
     if isinstance(corpus, FolderCorpus):  # principal components need all documents at once
         corpus = corpus.loaded()
-    return from_corners(corpus, len(task.model.alpha), task.seed)
+    return matched(from_corners(corpus, len(task.model.alpha), task.seed), task.prior)
 
 
 def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -143,7 +151,7 @@ def _by(
     run.advance(n_cycles, progress=False)
     if run.reason == "interrupted":
         raise KeyboardInterrupt
-    counts = np.asarray(run.params.loading_counts)
+    counts = task.prior.without_seeds(np.asarray(run.params.loading_counts))
     if isinstance(run.states, DiskStates):
         return Start(counts, _Scores.of(run, algorithm, counts.dtype))
     scores = np.empty((task.corpus.n_documents, run.params.n_components), counts.dtype)

@@ -24,11 +24,13 @@ __all__ = [
     "expected_tables",
     "gamma_shape",
     "inverse_digamma",
+    "seeded_dirichlet",
     "symmetric_dirichlet",
 ]
 
 # Bounds of estimates, which can diverge to 0 or to infinity without a prior.
 _SMALLEST, _LARGEST = 1e-6, 1e4
+SEEDED_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,51 @@ def dirichlet(mean_logs: Array, start: Array, group_of_entry: Array | None = Non
     return alpha
 
 
-def symmetric_dirichlet(sum_of_logs: float, group_sizes: Array, n_draws: int) -> float:
+def seeded_dirichlet(
+    mean_logs: Array, start: Array, group_of_entry: Array, seed_totals: Array,
+    seeded: Array, tokens: Array,
+) -> Array:  # fmt: skip
+    """Raise the likelihood of the gamma of Dirichlet(gamma + seeds) draws, given mean logs (J,).
+
+    Each step bounds log Gamma(Gamma_g + S_gk) by its tangent and solves, for every j,
+    sum_k psi(gamma_j + s_jk) = sum_k psi(Gamma_g + S_gk) + sum_k E[log theta_jk].
+
+    Parameters
+    ----------
+    start, group_of_entry : (J,) arrays
+    seed_totals : (G, K) array
+        Tokens of the seeds in each group and draw.
+    seeded, tokens : (n,) arrays
+        Entry j of each seed, and its tokens s_jk.
+    """
+    gamma, n_draws = bounded(start), seed_totals.shape[1]
+    rows, place = np.unique(seeded, return_inverse=True)
+    plain = n_draws - np.bincount(place)
+    for _ in range(SEEDED_STEPS):
+        totals = np.bincount(group_of_entry, gamma, len(seed_totals))
+        shared = digamma(totals[:, None] + seed_totals).mean(axis=1)
+        wanted = shared[group_of_entry] + mean_logs
+        new = bounded(inverse_digamma(wanted))
+        low, high = np.full((2, len(rows)), [[np.log(_SMALLEST)], [np.log(_LARGEST)]])
+        for _ in range(60):  # bisection, for the few words that have seeds
+            middle = np.exp(0.5 * (low + high))
+            found = plain * digamma(middle)
+            found += np.bincount(place, digamma(middle[place] + tokens))
+            above = found > n_draws * wanted[rows]
+            low, high = np.where(above, low, np.log(middle)), np.where(above, np.log(middle), high)
+        new[rows] = np.exp(0.5 * (low + high))
+        gamma, last = new, gamma
+        if np.all(np.abs(gamma - last) <= 1e-8 * last):
+            break
+    return gamma
+
+
+def symmetric_dirichlet(
+    sum_of_logs: float,
+    group_sizes: Array,
+    n_draws: int,
+    seeds: tuple[Array, Array] | None = None,
+) -> float:
     """Maximum likelihood of the one parameter of symmetric Dirichlets, given sums of logs.
 
     Parameters
@@ -177,12 +223,20 @@ def symmetric_dirichlet(sum_of_logs: float, group_sizes: Array, n_draws: int) ->
     sum_of_logs : sum of log proportions over all entries of all draws
     group_sizes : (G,) number of entries of each Dirichlet
     n_draws : number of draws from each Dirichlet
+    seeds : tokens that are added to the parameters, optional
+        Those of each group and draw, (G, K), and of each entry and draw that has some, (n,).
     """
 
     def slope(log_gamma: float) -> float:
         gamma = np.exp(log_gamma)
         terms = group_sizes * (digamma(group_sizes * gamma) - digamma(gamma))
-        return float(n_draws * terms.sum() + sum_of_logs)
+        result = float(n_draws * terms.sum() + sum_of_logs)
+        if seeds is None:
+            return result
+        totals, tokens = seeds
+        before = (group_sizes * gamma)[:, None]
+        more = group_sizes[:, None] * (digamma(before + totals) - digamma(before))
+        return float(result + more.sum() - (digamma(gamma + tokens) - digamma(gamma)).sum())
 
     from scipy.optimize import brentq  # slow to import, and needed for this alone
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prior of the loadings: a Dirichlet for every group and component."""
+"""The prior of the loadings: a Dirichlet for every group and component, perhaps with seeds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import digamma, gammaln
 
 from discan.data.corpus import Layout
 from discan.errors import InputError
-from discan.models.hyperparameters import Mode, bounded, dirichlet, symmetric_dirichlet
+from discan.models.hyperparameters import (
+    Mode,
+    bounded,
+    dirichlet,
+    seeded_dirichlet,
+    symmetric_dirichlet,
+)
+from discan.models.seeds import Seeds
 from discan.typing import Array
 from discan.validation import LARGEST, LEAST, POSITIVE, vector
 
@@ -25,7 +33,9 @@ OWN_VALUE_FROM = 50  # words of a group that has a gamma of its own
 
 @dataclass(frozen=True)
 class LoadingsPrior:
-    """theta_{B_g, k} ~ Dirichlet(gamma_{B_g}) for every group g and component k.
+    """theta_{B_g, k} ~ Dirichlet(gamma_{B_g} + seeds_{B_g, k}) for every group g and component k.
+
+    Loading counts (J, K) that a method takes hold the tokens of the seeds.
 
     Attributes
     ----------
@@ -34,11 +44,14 @@ class LoadingsPrior:
     symmetric : bool
         Gamma is one value for all words of a group, and is learnt as one value. Groups of few words
         share it (see ``classes``).
+    seeds : Seeds, optional
+        Tokens that were seen beforehand.
     """
 
     gamma: Array
     layout: Layout
     symmetric: bool
+    seeds: Seeds | None = None
 
     @classmethod
     def of(cls, gamma: Any, layout: Layout) -> LoadingsPrior:
@@ -79,7 +92,12 @@ class LoadingsPrior:
             _, first = np.unique(classes, return_index=True)
             if (gamma != gamma[first][classes]).any():
                 raise InputError("a symmetric gamma must be the same for all words of a group")
-        return replace(LoadingsPrior.of(gamma, self.layout), symmetric=self.symmetric)
+        checked = LoadingsPrior.of(gamma, self.layout)
+        return replace(checked, symmetric=self.symmetric, seeds=self.seeds)
+
+    def permuted(self, order: Array) -> LoadingsPrior:
+        """Return the prior of the components in another order (K,)."""
+        return self if self.seeds is None else replace(self, seeds=self.seeds.permuted(order))
 
     @cached_property
     def classes(self) -> Array:
@@ -96,6 +114,43 @@ class LoadingsPrior:
     def totals(self) -> Array:
         """Sum of gamma in each group, (G,)."""
         return self.layout.group_sums(self.gamma[:, None])[:, 0]
+
+    # ---- seeds ----
+
+    def add_seeds(self, counts: Array, weight: float = 1.0) -> Array:
+        """Add the tokens of the seeds to counts (J, K), in place, and return the counts."""
+        if self.seeds is not None:
+            self.seeds.add_to(counts, weight)
+        return counts
+
+    def without_seeds(self, counts: Array) -> Array:
+        """Return counts (J, K) without the tokens of the seeds."""
+        return counts if self.seeds is None else self.seeds.removed_from(counts)
+
+    def seed_totals(self, n_components: int) -> Array:
+        """Tokens of the seeds in each group and component, (G, K) int64."""
+        totals = np.zeros((self.layout.n_groups, n_components), dtype=np.int64)
+        if self.seeds is not None:
+            cells = self.layout.group_of_word[self.seeds.words], self.seeds.components
+            np.add.at(totals, cells, self.seeds.tokens)
+        return totals
+
+    @cached_property
+    def log_seeds(self) -> float:
+        """Log probability of the tokens of the seeds given gamma, loadings integrated out.
+
+        Algorithms count the seeds among the tokens. What they find for all of them, less this, is
+        what the data add.
+        """
+        seeds = self.seeds
+        if seeds is None or not self.gamma.any():
+            return 0.0
+        own, totals = self.gamma[seeds.words], self.totals[:, None]
+        sums = self.seed_totals(int(seeds.components.max()) + 1)
+        found = (gammaln(own + seeds.tokens) - gammaln(own)).sum()
+        return float(found - (gammaln(totals + sums) - gammaln(totals)).sum())
+
+    # ---- loadings ----
 
     def normalise(self, matrix: Array, out: Array | None = None) -> Array:
         """Make each column of a non-negative (J, K) matrix sum to one inside each group.
@@ -143,6 +198,12 @@ class LoadingsPrior:
         gamma = self.gamma.astype(np.float32) if single else self.gamma
         return self.normalise(gamma[:, None] + loading_counts)
 
+    def mean_given_data(self, loading_counts: Array) -> Array:
+        """Posterior mean of the loadings given the counts (J, K) of the data alone."""
+        if self.seeds is None:
+            return self.mean(loading_counts)
+        return self.mean(self.add_seeds(loading_counts.copy()))
+
     def mean_square(self, loading_counts: Array) -> Array:
         """Posterior mean of the squared loadings given counts (J, K)."""
         a = self.gamma[:, None] + loading_counts
@@ -151,16 +212,32 @@ class LoadingsPrior:
 
     def maximise(self, log_loadings: Array) -> LoadingsPrior:
         """M-step of gamma given E[log theta] (J, K)."""
+        groups, n_components = self.layout.group_of_word, log_loadings.shape[1]
+        seeds, seed_totals = self.seeds, self.seed_totals(n_components)
         if not self.symmetric:
             mean_logs = log_loadings.mean(axis=1)
-            return replace(self, gamma=dirichlet(mean_logs, self.gamma, self.layout.group_of_word))
-        sums = self.layout.group_sums(log_loadings).sum(axis=1)
-        sizes, n_components = self.layout.group_sizes, log_loadings.shape[1]
-        values = [
-            symmetric_dirichlet(float(sums[chosen].sum()), sizes[chosen], n_components)
-            for chosen in self.classes == np.arange(self.classes.max() + 1)[:, None]
-        ]
+            if seeds is None:
+                return replace(self, gamma=dirichlet(mean_logs, self.gamma, groups))
+            pairs = (seeds.words, seeds.tokens)
+            gamma = seeded_dirichlet(mean_logs, self.gamma, groups, seed_totals, *pairs)
+            return replace(self, gamma=gamma)
+        sums, sizes = self.layout.group_sums(log_loadings).sum(axis=1), self.layout.group_sizes
+        values = []
+        for chosen in self.classes == np.arange(self.classes.max() + 1)[:, None]:
+            tokens = None
+            if seeds is not None:
+                tokens = seed_totals[chosen], seeds.tokens[chosen[groups[seeds.words]]]
+            total = float(sums[chosen].sum())
+            values.append(symmetric_dirichlet(total, sizes[chosen], n_components, tokens))
         return self._with_values(np.array(values))
+
+    def expected_log_beta(self, totals: Array) -> Array:
+        """Sum over components of the mean of log u, u ~ Beta(Gamma_g + S_gk, n_gk), (G,).
+
+        ``totals`` (G, K) hold the tokens of the seeds.
+        """
+        before = self.totals[:, None] + self.seed_totals(totals.shape[1])
+        return np.asarray((digamma(before) - digamma(self.totals[:, None] + totals)).sum(axis=1))
 
     def resample(
         self, tables: Array, log_beta: Array, prior: tuple[float, float], rng: Generator | Mode
