@@ -102,3 +102,15 @@ def test_the_reference_tells_parameters(site):
         assert f'id="discan.estimators.{name}"' in text
     assert "Here the default is" in text  # docstrings of presets are put together at import
     assert text.count("Dirichlet prior of the loadings") >= 5
+
+
+def test_formulas_are_set():
+    typeset = importlib.import_module("formulas").typeset
+    assert typeset("<p>gamma_j + alpha</p>") == "<p>γ<sub>j</sub> + α</p>"
+    assert typeset("<p>beta in <code>alpha_k</code></p>") == "<p>β in <code>alpha_k</code></p>"
+    assert "gamma density" in typeset("<p>a gamma density</p>")
+    assert typeset("<pre><code>prod_jk theta_jk^v_jk</code></pre>") == (
+        "<pre><code>Π<sub>jk</sub> θ<sub>jk</sub><sup>v<sub>jk</sub></sup></code></pre>"
+    )
+    assert typeset("<p>theta_{x_t, z_t}</p>") == "<p>θ<sub>x<sub>t</sub>, z<sub>t</sub></sub></p>"
+    assert typeset("<h2>alpha</h2>") == "<h2>alpha</h2>"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commands import commands_page
+from formulas import typeset
 from mkdocs.structure.files import File, Files
 from reference import reference_pages
 
@@ -56,6 +57,18 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     if page.file.src_uri == "index.md":
         page.meta["hide"] = ["navigation", "toc"]  # the start page shows the way itself
     return moved(markdown, posixpath.dirname(page.file.src_uri), "docs")
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Set the formulas of the theory."""
+    return typeset(html) if page.file.src_uri == "theory.md" else html
+
+
+def on_post_build(config: Any) -> None:
+    """Write the index of the search as a script, too: pages opened from disk may fetch no data."""
+    folder = Path(config.site_dir) / "search"
+    index = (folder / "search_index.json").read_text("utf-8")
+    (folder / "search_index.js").write_text(f"var __index = {index}", "utf-8")
 
 
 def moved(markdown: str, folder: str, root: str) -> str:
