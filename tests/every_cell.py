@@ -18,6 +18,7 @@ import discan
 import discan.algorithms.collapsed
 import discan.algorithms.expectation
 import discan.algorithms.gibbs
+import discan.algorithms.levels
 import discan.algorithms.sampling
 import discan.fitting.draws
 from discan.algorithms import ALGORITHMS
@@ -71,6 +72,7 @@ def main(output, *sizes):
     # what large corpora get, already for small ones: lists of components, means of those in use
     discan.algorithms.collapsed.LISTED_FROM = 8
     discan.algorithms.sampling.FOLD_IN_BURN_IN, discan.algorithms.sampling.FOLD_IN_WORK = 1, 500
+    discan.algorithms.levels.FOLD_IN_SWEEPS = {"fast": (1, 2), "gibbs": (1, 3)}
     single = (discan.algorithms.expectation, discan.algorithms.gibbs, discan.fitting.draws)
     found = {}
     for n in map(int, sizes):

@@ -432,6 +432,8 @@ def test_an_empty_document_gets_the_prior_mean(model, algorithm):
         expected = np.full(3, 1 / 3) if model == "dm" else np.zeros(3)
     elif model == "dm":
         expected = estimator.alpha_ / estimator.alpha_.sum()
+    elif model in ("dm2", "gp2"):  # the parents' scores are not known, either
+        expected = estimator.fit_.params.model.empty_means(np.ones(1))[0][0]
     else:  # one group of exposure 1 was seen to be empty
         rate = estimator.beta_ + 1.0
         spike = np.zeros(3)

@@ -206,7 +206,7 @@ def test_kept_draws(model, algorithm):
         np.testing.assert_array_equal(counts.sum(axis=1), X.sum(axis=1))
         assert loadings.shape == (X.shape[1], 3)
         np.testing.assert_allclose(loadings.sum(axis=0), 1.0)
-        assert set(values) == {*learn, "gamma"}
+        assert set(values) == {*estimator.fit_.params.model.axes, "gamma"}
     assert not np.array_equal(draws.component_counts[0], draws.component_counts[1])
     mean = np.mean(draws.component_counts, axis=0)
     np.testing.assert_allclose(estimator.component_counts_, mean, atol=1e-9)
@@ -214,6 +214,11 @@ def test_kept_draws(model, algorithm):
     np.testing.assert_allclose(
         estimator.component_counts_sd_, np.std(draws.component_counts, axis=0), atol=1e-5
     )
+    model = estimator.fit_.params.model
+    if model.levels > 1:  # alpha follows from the means
+        kept = np.mean([values["parents"] for values in draws.hyperparameters], axis=0)
+        np.testing.assert_allclose(estimator.parents_.T, kept)
+        learn = learn[1:]
     for name in (*learn, "gamma"):
         kept = np.mean([values[name] for values in draws.hyperparameters], axis=0)
         np.testing.assert_allclose(getattr(estimator, f"{name}_"), kept)
@@ -389,6 +394,8 @@ def test_learning_moves(model, algorithm):
         alone = make(model, algorithm, learn=(name,), max_iter=4).fit(X)
         still = make(model, algorithm, max_iter=4).fit(X)
         for other in names:
+            if other == "alpha" and learnt.fit_.params.model.levels > 1:
+                continue  # it follows from the parents, which are drawn
             same = np.array_equal(getattr(alone, f"{other}_"), getattr(still, f"{other}_"))
             assert same == (other != name), (name, other)
 

@@ -17,6 +17,7 @@ WITHOUT_TWIN = {
     "blocked.by_rows": "the compiled part of sweep_by_rows",
     "blocked.round_tables": "NumPy itself",
     "evidence.choose": "Stream.choose",
+    "evidence.list_tokens": "a part of Document",
     "evidence.list_all_tokens": "a part of Document",
     "evidence.longest_document": "a size of buffers",
     "evidence.weigh": "Document.weights",

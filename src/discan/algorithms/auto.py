@@ -9,6 +9,7 @@ from discan.algorithms.base import ALGORITHMS, Algorithm
 from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.cvb0 import CollapsedVariational
 from discan.algorithms.em import MAP, PointEstimate
+from discan.algorithms.levels import of_levels
 from discan.algorithms.variational import Variational
 from discan.data.corpus import Corpus
 from discan.models import Model
@@ -41,11 +42,12 @@ def choose(
     whole cannot be drawn. They get the variational bound if scores have hyperparameters to learn,
     or can be absent; else MAP, or collapsed variational inference if tokens are so few that a point
     estimate would overfit. So do 100 million tokens or more, where a chain would take hours.
-    Without a corpus, that is for given components, it is MAP.
+    Without a corpus, that is for given components, it is MAP. Components that have parents get
+    Gibbs sampling.
 
     Point estimates are accelerated as suits the corpus.
     """
-    chosen = _choose(choice, model, learn, corpus, n_components)
+    chosen = of_levels(_choose(choice, model, learn, corpus, n_components), model)
     if corpus is not None and isinstance(chosen, PointEstimate):
         return chosen.suited(corpus, n_components)
     return chosen
@@ -73,6 +75,8 @@ def _choose(
 ) -> Algorithm:
     if not isinstance(choice, str) or choice.lower() != "auto":
         return ALGORITHMS.find(choice)
+    if model.levels > 1:
+        return next(cls() for cls in ALGORITHMS if model.levels in cls.levels)
     many = corpus is not None and corpus.n_tokens >= MANY_TOKENS
     if corpus is not None and not many and CHAIN.refusal(model, learn, corpus) is None:
         plenty = not learn and _reaches(PLENTY, corpus, n_components)

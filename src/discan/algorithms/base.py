@@ -20,7 +20,7 @@ import numpy as np
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, BlockRef, Corpus
 from discan.engines import Engine
-from discan.errors import DiscanError
+from discan.errors import DiscanError, InputError
 from discan.models import LoadingsPrior, Model, ScoreTable
 from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
 from discan.registry import Registry
@@ -28,7 +28,7 @@ from discan.typing import Array
 
 __all__ = [
     "ALGORITHMS", "Algorithm", "Clock", "Cycle", "Params", "Posterior", "Start", "States", "Stats",
-    "without_priors",
+    "levels_refusal", "without_priors",
 ]  # fmt: skip
 
 DEFAULT = Hyperprior()
@@ -185,7 +185,8 @@ class Stats:
     divisor : (J, K) array or None
     scores : sums of score statistics, or None
     products : array or None
-        Inner products of what the blocks remember, of a shape that the algorithm knows.
+        Inner products of what the blocks remember, or other sums, of a shape that the algorithm
+        knows.
     moves : list of tuples of arrays
         Tokens that changed their component: words, old and new components, change of the totals.
     buffer : (J, K) array or None
@@ -217,7 +218,7 @@ class Stats:
         self.scores = sums if self.scores is None else self.scores + sums
 
     def add_products(self, products: Array) -> None:
-        """Add inner products."""
+        """Add inner products, or other sums."""
         self.products = products if self.products is None else self.products + products
 
     def finished(self) -> Self:
@@ -282,6 +283,8 @@ class Algorithm(ABC):
         Number of documents that a component starts from.
     cannot_learn : frozenset of str
         Hyperparameters that it would learn wrongly.
+    levels : tuple of int
+        Levels of the models that it fits: 2 is that of components with parents.
     formerly : dict
         Options that were added later, with values that mean what was done before. Files that do not
         have the options get these values, so that they give the answers that they always gave.
@@ -293,6 +296,7 @@ class Algorithm(ABC):
     uses_prior: ClassVar[bool] = True
     documents_per_component: ClassVar[int] = 20
     cannot_learn: ClassVar[frozenset[str]] = frozenset()
+    levels: ClassVar[tuple[int, ...]] = (1,)
     formerly: ClassVar[dict[str, Any]] = {}
 
     @property
@@ -309,7 +313,7 @@ class Algorithm(ABC):
 
         None means that they can.
         """
-        return None
+        return levels_refusal(self, model)
 
     @abstractmethod
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
@@ -375,6 +379,16 @@ class Algorithm(ABC):
 
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
+
+
+def levels_refusal(algorithm: Algorithm, model: Model) -> DiscanError | None:
+    """Refuse a model whose components have parents, if the algorithm cannot fit it."""
+    if model.levels in algorithm.levels:
+        return None
+    able = tuple(cls.name for cls in ALGORITHMS if model.levels in cls.levels)
+    return InputError(
+        f"{algorithm.name} fits components without parents", use={"algorithm": ("auto", *able)}
+    )
 
 
 def without_priors(model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsPrior]:

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, Stats
+from discan.algorithms.base import (
+    ALGORITHMS,
+    Clock,
+    Params,
+    Posterior,
+    Start,
+    Stats,
+    levels_refusal,
+)
 from discan.algorithms.expectation import (
     FOLD_IN_STEPS,
     FOLD_IN_TOLERANCE,
@@ -102,7 +110,11 @@ class CollapsedVariational(Expectation):
     ) -> DiscanError | None:
         """Refuse to learn alpha, and a model whose scores can be exactly zero."""
         why = ", and expected counts are never zero"
-        return self.learning_refusal(learn) or atom_refusal(self.name, model, why)
+        return (
+            levels_refusal(self, model)
+            or self.learning_refusal(learn)
+            or atom_refusal(self.name, model, why)
+        )
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """Start from one online pass of this algorithm, in larger steps at first."""

@@ -12,7 +12,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Params, Start, Stats
+from discan.algorithms.base import (
+    ALGORITHMS,
+    Algorithm,
+    Clock,
+    Params,
+    Start,
+    Stats,
+    levels_refusal,
+)
 from discan.algorithms.expectation import Expectation, OnlineOptions, atom_refusal
 from discan.algorithms.log_prior import log_prior
 from discan.algorithms.quasi_newton import QuasiNewton, pays
@@ -45,7 +53,11 @@ class EM(Expectation):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse hyperparameters to learn, and a model whose scores can be exactly zero."""
-        return self.learning_refusal(learn) or atom_refusal(self.name, model, POINT)
+        return (
+            levels_refusal(self, model)
+            or self.learning_refusal(learn)
+            or atom_refusal(self.name, model, POINT)
+        )
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""
@@ -192,6 +204,8 @@ class MaximumLikelihood(PointEstimate):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse priors to learn, tempering of anything but proportions, and atoms at zero."""
+        if (refusal := levels_refusal(self, model)) is not None:
+            return refusal
         if learn:
             return InputError(
                 "maximum likelihood has no hyperparameters to learn",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from discan.data.corpus import Block, Corpus
 from discan.data.rules import stored
 from discan.engines import Engine
 from discan.kernels.gibbs import draw_loadings, draw_log_loadings, split, sweep
+from discan.models import LoadingsPrior
 from discan.typing import Array
 
-__all__ = ["Gibbs", "SplitState"]
+__all__ = ["Gibbs", "SplitState", "drawn_loadings", "loading_sums"]
 
 SMALL = 1e-8  # a largest draw above this allows loadings down to 1e-300
 # From this many loadings on, they are kept in single precision, which halves the bytes to read per
@@ -48,6 +49,7 @@ class Gibbs(Sampler):
     name = "gibbs"
     short = "direct"
     summary = "Gibbs sampling, with uncertainty"
+    levels: ClassVar[tuple[int, ...]] = (1, 2)  # see ``algorithms.levels``
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """One round of all blocks, and as many partial sums as the work pays for."""
@@ -99,25 +101,15 @@ class Gibbs(Sampler):
         component_counts = np.zeros(shape, dtype=np.int64)
         split(
             block.indptr, block.words, block.counts, params.loadings, scores, component_counts,
-            _sums(params, lane), clock.seed, block.start,
+            loading_sums(params, lane), clock.seed, block.start,
         )  # fmt: skip
         return SplitState(component_counts, scores.copy())
 
     def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:
         """Draw the loadings given the counts."""
-        counts, prior = params.loading_counts, params.prior
+        counts = params.loading_counts
         assert counts is not None
-        groups = prior.layout.group_of_word
-        draws = np.empty(counts.shape, _precision(counts))
-        tops = np.empty((prior.layout.n_groups, counts.shape[1]))
-        draw_loadings(counts, prior.gamma, groups, draws, tops, *clock)
-        if tops.min() < SMALL:  # all of a group may be too small for anything but logs
-            draws = draws.astype(np.float64)
-            draw_log_loadings(counts, prior.gamma, draws, *clock)
-            tops[:] = -np.inf
-            np.maximum.at(tops, groups, draws)
-            draws = np.exp(draws - tops[groups])
-        return replace(params, loadings=prior.normalise(draws, out=draws))
+        return replace(params, loadings=drawn_loadings(counts, params.prior, clock))
 
     def step(
         self, params: Params, block: Block, state: SplitState, clock: Clock, lane: Stats
@@ -126,7 +118,7 @@ class Gibbs(Sampler):
         log_fit, log_factor = np.empty((2, block.stop - block.start))
         sweep(
             block.indptr, block.words, block.counts, block.levels, *params.table, params.loadings,
-            state.component_counts, state.scores, _sums(params, lane), log_fit, log_factor,
+            state.component_counts, state.scores, loading_sums(params, lane), log_fit, log_factor,
             *clock, block.start,
         )  # fmt: skip
         lengths = state.component_counts.sum(axis=1)
@@ -149,7 +141,22 @@ class Gibbs(Sampler):
         return replace(params, loading_counts=counts, totals=totals)
 
 
-def _sums(params: Params, lane: Stats) -> Array:
+def drawn_loadings(counts: Array, prior: LoadingsPrior, clock: Clock) -> Array:
+    """Draw Dirichlet loadings given the counts (J, K)."""
+    groups = prior.layout.group_of_word
+    draws = np.empty(counts.shape, _precision(counts))
+    tops = np.empty((prior.layout.n_groups, counts.shape[1]))
+    draw_loadings(counts, prior.gamma, groups, draws, tops, *clock)
+    if tops.min() < SMALL:  # all of a group may be too small for anything but logs
+        draws = draws.astype(np.float64)
+        draw_log_loadings(counts, prior.gamma, draws, *clock)
+        tops[:] = -np.inf
+        np.maximum.at(tops, groups, draws)
+        draws = np.exp(draws - tops[groups])
+    return prior.normalise(draws, out=draws)
+
+
+def loading_sums(params: Params, lane: Stats) -> Array:
     """Return the lane's loading counts, of the type of those so far."""
     shape = np.asarray(params.loadings).shape
     return lane.sums(shape, np.asarray(params.loading_counts).dtype)

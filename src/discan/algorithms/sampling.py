@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Stats
+from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Stats, levels_refusal
 from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
@@ -95,8 +95,9 @@ class Sampler(Algorithm):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse counts that are not 32-bit whole numbers."""
-        if corpus is None or corpus.count_type.kind == "i":
-            return None
+        refusal = levels_refusal(self, model)
+        if refusal is not None or corpus is None or corpus.count_type.kind == "i":
+            return refusal
         instead = {"algorithm": "variational"}
         if corpus.integral:
             return LimitError("a count above 2,147,483,647 is too large for a sampler", use=instead)

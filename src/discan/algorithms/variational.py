@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats, levels_refusal
 from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Tables
 from discan.algorithms.log_prior import log_prior
@@ -63,7 +63,7 @@ class Variational(Expectation):
             return InputError(
                 "gamma cannot be learnt with point loadings", use={"loadings": "dirichlet"}
             )
-        return None
+        return levels_refusal(self, model)
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """Start with a few cycles of MAP, because random starts end in poor optima."""

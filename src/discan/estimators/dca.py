@@ -50,7 +50,9 @@ from discan.fitting.result import Fit
 from discan.fitting.run import Run, Task
 from discan.fitting.starting import begin, needed_bytes
 from discan.models import MODELS, LoadingsPrior, Model
+from discan.models.base import proportions
 from discan.models.hyperparameters import Hyperprior
+from discan.models.levels import with_parents
 from discan.typing import Array
 from discan.validation import number, whole
 
@@ -107,6 +109,10 @@ class DCA(
         Dirichlet prior of the loadings; in the literature on LDA, eta or beta. By default 0.5, or
         in a group of more than 10,000 words 5,000 divided by their number. If it is learnt, it
         starts lower where this would weigh more than half of the tokens of a component.
+    n_parents : int, optional
+        Number of parents of the components, R: a second level. The shapes of a document's scores
+        are then a mix of parents, which have scores themselves. For "dm" and "gp", whose forms with
+        parents are "dm2" and "gp2"; the algorithm is "gibbs". Alpha, if given, is one number.
     learn : "auto" or tuple of {"alpha", "beta", "rho", "gamma"}, default="auto"
         Hyperparameters to learn from the data. "auto" is all of those that are not given, if the
         algorithm can learn them: the samplers and "variational" can, "cvb0" learns gamma only, "ml"
@@ -185,6 +191,12 @@ class DCA(
         another optimum. ``fit_transform`` is ``fit`` then ``transform``.
     absent_ : (I, K) array or None
         P(l = 0) of the training documents; None for models without absence.
+    parents_ : (R, K) array
+        With ``n_parents``: loadings of the parents over the components; rows sum to 1. The largest
+        parent is the first.
+    parent_scores_, parent_proportions_ : (I, R) arrays
+        Posterior mean of the parents' scores of the training documents, and the same with rows that
+        sum to 1. ``parent_sizes_`` (R,) is the mean of the proportions over documents.
     components_sd_, component_counts_sd_, scores_sd_ : arrays
         Posterior standard deviations: of the samplers all three, of "variational" the first and
         the last. The other algorithms estimate points; there the attribute is an error that says
@@ -224,6 +236,7 @@ class DCA(
         beta: Any = None,
         rho: Any = None,
         gamma: Any = None,
+        n_parents: int | None = None,
         learn: tuple[str, ...] | str = "auto",
         hyperprior: Hyperprior | None = None,
         groups: Any = None,
@@ -249,6 +262,7 @@ class DCA(
         self.beta = beta
         self.rho = rho
         self.gamma = gamma
+        self.n_parents = n_parents
         self.learn = learn
         self.hyperprior = hyperprior
         self.groups = groups
@@ -277,6 +291,10 @@ class DCA(
     scores_sd_ = FromFit(lambda fit: fit.known_sd("scores"))
     proportions_ = FromFit(lambda fit: fit.proportions)
     absent_ = FromFit(lambda fit: fit.absent)
+    parents_ = FromFit(lambda fit: fit.parents)
+    parent_sizes_ = FromFit(lambda fit: fit.parent_sizes)
+    parent_scores_ = FromFit(lambda fit: fit.known_parent_scores)
+    parent_proportions_ = FromFit(lambda fit: proportions(fit.known_parent_scores))
     sizes_ = FromFit(lambda fit: fit.sizes)
     component_names_ = FromFit(lambda fit: fit.component_names)
     alpha_ = FromFit(lambda fit: fit.hyperparameter("alpha"))
@@ -512,6 +530,15 @@ class DCA(
         """
         return self._infer(X, fold_in).scores
 
+    def transform_parents(self, X: Any, fold_in: str | None = None) -> Array:
+        """Posterior mean of the parents' scores of each document given the components, (I, R).
+
+        For fits with ``n_parents``. ``fold_in`` as for ``transform``.
+        """
+        corpus = self._corpus(X)
+        with self._threads() as engine:
+            return self.fit_.folding_in(fold_in).infer_parents(corpus, engine)
+
     def component_counts(self, X: Any, fold_in: str | None = None) -> Array:
         """Posterior mean of the tokens that each document gives to each component, (I, K).
 
@@ -677,7 +704,7 @@ class DCA(
                     argument=name, value=value,
                 )  # fmt: skip
             model = replace(model, **{name: value})  # type: ignore[type-var]
-        return model
+        return model if self.n_parents is None else with_parents(model, self.n_parents)
 
     def _task(self, corpus: Corpus, seed: int) -> Task:
         """Check the arguments and say what is to be fitted."""

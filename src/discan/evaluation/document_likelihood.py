@@ -17,6 +17,7 @@ from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.evaluation.averages import log_mean
 from discan.fitting.infer import divided, enumerated, short_documents
+from discan.fitting.parents import refuse_parents
 from discan.fitting.result import Fit
 from discan.kernels.evidence import chib
 from discan.kernels.particles import anneal_documents, left_to_right
@@ -282,6 +283,7 @@ def _method(method: Any) -> Any:
 
 
 def _check(fit: Fit, corpus: Corpus, how: Method) -> None:
+    refuse_parents(fit.params.model, "probability of a document")
     if not np.all(np.asarray(fit.params.model.alpha) > 0):
         raise InputError(
             "maximum likelihood has no prior of the scores, so a document has no probability",

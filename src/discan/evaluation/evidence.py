@@ -26,6 +26,7 @@ from discan.evaluation.evidence_methods import (
 from discan.evaluation.labellings import ONE_LABELLING
 from discan.evaluation.problem import Chain, Problem
 from discan.evaluation.totals import log_totals
+from discan.fitting.parents import refuse_parents
 from discan.fitting.result import Fit
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.typing import Array
@@ -237,12 +238,14 @@ def _priors(
                 raise InputError(
                     f"{{}}: the {chosen.name} model has no {name}", argument=name, value=value
                 )
+        refuse_parents(chosen, "evidence")
         chosen = replace(chosen, **known)
         prepared = chosen.prepare(whole("n_components", n_components, 1), corpus)
         return prepared, LoadingsPrior.of(gamma, corpus.layout)
     found: Fit = getattr(fit, "fit_", fit)
     if not isinstance(found, Fit):
         raise InputError("fit must be a fitted estimator or its fit_")
+    refuse_parents(found.params.model, "evidence")
     if found.layout.n_words != corpus.n_words:
         raise InputError(
             f"X has {corpus.n_words} columns; the fit has {found.layout.n_words} words"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from discan.data.rules import MOST, ONE, Rule, Sizes, checked_names, taken
 from discan.errors import ModelFileError
-from discan.fitting.posterior import Draws
+from discan.fitting.posterior import PER_COMPONENT, Draws
 from discan.typing import Array
 
 __all__ = ["Chains", "Record", "read_chains", "write_chains"]
 
-PER_COMPONENT = ("alpha", "beta", "rho")
+RECORDED = ("alpha", "beta", "rho")  # of each draw, beside gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,11 +172,11 @@ def read_chains(
     header: Mapping[str, Any],
     arrays: Mapping[str, Array],
     sizes: Sizes,
-    hyperparameters: Sequence[str],
+    hyperparameters: Mapping[str, Any],
 ) -> tuple[Record | None, Draws | None, Chains | None]:
     """Read records, draws and chains of a file, each checked; None if it has none.
 
-    ``sizes`` has I, J and K; ``hyperparameters`` are those of the model.
+    ``sizes`` has I, J and K; ``hyperparameters`` are the sizes of those of the model.
     """
     record = _read_record("record", arrays, sizes)
     draws = _read_draws("draws", arrays, sizes, hyperparameters)
@@ -232,7 +232,7 @@ def _read_record(prefix: str, arrays: Mapping[str, Array], sizes: Sizes) -> Reco
     if "draws" not in sizes:
         sizes = {**sizes, "draws": len(arrays[f"{prefix}.sizes"])}
     rules = {"sizes": Rule(("draws", "K"), low=0, high=ONE)}
-    rules |= {name: Rule(("draws", "K"), low=0, optional=True) for name in PER_COMPONENT}
+    rules |= {name: Rule(("draws", "K"), low=0, optional=True) for name in RECORDED}
     rules["gamma"] = Rule(("draws", None), low=0, optional=True)
     values = taken(rules, arrays, sizes, f"{prefix}.")
     return Record(values.pop("sizes"), values)
@@ -246,7 +246,7 @@ def _write_draws(prefix: str, draws: Draws, arrays: dict[str, Array]) -> None:
 
 
 def _read_draws(
-    prefix: str, arrays: Mapping[str, Array], sizes: Sizes, hyperparameters: Sequence[str]
+    prefix: str, arrays: Mapping[str, Array], sizes: Sizes, hyperparameters: Mapping[str, Any]
 ) -> Draws | None:
     if f"{prefix}.loadings" not in arrays:
         return None
@@ -256,7 +256,7 @@ def _read_draws(
         "loadings": Rule(("draws", "J", "K"), low=0, high=ONE),
         "gamma": Rule(("draws", "J"), low=0),
     }
-    rules |= {name: Rule(("draws", "K"), low=0) for name in hyperparameters}
+    rules |= {name: Rule(("draws", *size), low=0) for name, size in hyperparameters.items()}
     values = taken(rules, arrays, sizes, f"{prefix}.")
     counts, loadings = values.pop("component_counts"), values.pop("loadings")
     rows = range(sizes["draws"])

@@ -350,8 +350,8 @@ def _params(
 ) -> Params:
     """Return the parameters of a state, with hyperparameters that a user could have given."""
     params, flat = task.first_params(schedule), not task.algorithm.uses_prior
-    names = params.model.hyperparameters
-    hyper = taken({name: Rule(("K",), "f8") for name in names}, arrays, sizes, "model.")
+    rules = {name: Rule(size, "f8") for name, size in params.model.axes.items()}
+    hyper = taken(rules, arrays, sizes, "model.")
     model = params.model.with_values(hyper, sizes["K"], flat)
     gamma = taken({"gamma": Rule(("J",), "f8", low=0)}, arrays, sizes)["gamma"]
     prior = params.prior.with_gamma(gamma, flat)

@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import Params
+from discan.algorithms.base import Params, Posterior
 from discan.algorithms.footprint import SINGLE_FROM
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Block, Corpus
 from discan.data.rules import MOST, ONE, Rule, Sizes, taken
 from discan.fitting.chains import Record
 from discan.fitting.document_draws import CountSums, SampledDocuments
+from discan.fitting.level_draws import LevelDocuments, ScoreSums
 from discan.fitting.loading_draws import DenseMeans, SparseMeans
 from discan.fitting.posterior import Documents, Draws, Loadings, StoredDocuments
 from discan.models import Model, ScoreTable
+from discan.models.levels import TwoLevels
 from discan.typing import Array
 
 __all__ = ["DrawAverages"]
@@ -45,8 +48,14 @@ class DrawAverages:
         present = params.model.score_table(corpus.exposure_levels).present
         # if hyperparameters change, absence is among the moments
         absence = bool((present < 1.0).any()) and not params.learns_scores
+        self._levels: dict[int, ScoreSums] = {}
+        followed = params
+        if isinstance(params.model, TwoLevels):  # whose scores do not follow from the counts
+            model = params.model
+            self._levels = {b.index: ScoreSums.none(b, model) for b in schedule.blocks}
+            followed = replace(params, learn=frozenset())
         self._parts = {
-            block.index: CountSums.none(block, corpus.lengths, params, absence)
+            block.index: CountSums.none(block, corpus.lengths, followed, absence)
             for block in (() if corpus.on_disk else schedule.blocks)
         }
         self._totals = np.zeros(params.n_components, dtype=np.int64)  # if documents are on disk
@@ -90,6 +99,10 @@ class DrawAverages:
         if self._counts is not None:
             self._counts[block.start : block.stop] = counts
 
+    def add_scores(self, block: Block, posterior: Posterior, parent_scores: Array) -> None:
+        """Add the conditional means of the documents' scores, where components have parents."""
+        self._levels[block.index].add(posterior, parent_scores)
+
     def end(self, params: Params) -> None:
         """Add the draw's loadings and hyperparameters."""
         self._means.add(params, self.n_draws)
@@ -113,7 +126,7 @@ class DrawAverages:
         """Return all sums and kept draws by name."""
         result = self._means.arrays()
         result |= {f"averages.hyper.{name}": value for name, value in self._hyper.items()}
-        for name in self._models[0].hyperparameters:
+        for name in self._models[0].axes:
             result[f"averages.models.{name}"] = np.array(
                 [model.values()[name] for model in self._models]
             )
@@ -121,6 +134,8 @@ class DrawAverages:
             result |= part.arrays(f"averages.{index}")
         if self._corpus.on_disk:
             result["averages.totals"] = self._totals
+        for index, sums in self._levels.items():
+            result |= sums.arrays(f"averages.{index}")
         result["record.sizes"] = np.array(self._sizes)
         result["record.gamma"] = np.array(self._gammas)
         if self.kept is not None:
@@ -134,26 +149,28 @@ class DrawAverages:
     def restore(self, n_draws: int, params: Params, arrays: Mapping[str, Array]) -> None:
         """Continue with sums and draws that were saved, each checked."""
         self.n_draws = n_draws
-        model, names = params.model, params.model.hyperparameters
+        model, axes = params.model, params.model.axes
         sizes = {
             "I": self._corpus.n_documents, "J": self._corpus.n_words, "K": params.n_components,
             "draws": n_draws, "models": n_draws if params.learns_scores else 1,
         }  # fmt: skip
         self._means.restore(arrays, params)
-        of_size = dict.fromkeys(names, "K") | {"gamma": "J"}
-        rules = {name: Rule((size,), "f8", low=0) for name, size in of_size.items()}
+        of_size: dict[str, Any] = {**axes, "gamma": ("J",)}
+        rules = {name: Rule(size, "f8", low=0) for name, size in of_size.items()}
         self._hyper = taken(rules, arrays, sizes, "averages.hyper.")
         self.inference_params(params)  # refuses means that no hyperparameters have
-        rules = {name: Rule(("models", "K"), "f8", low=0) for name in names}
+        rules = {name: Rule(("models", *size), "f8", low=0) for name, size in axes.items()}
         columns = taken(rules, arrays, sizes, "averages.models.")
         self._models = [
-            model.with_values({name: columns[name][n] for name in names}, sizes["K"], flat=False)
+            model.with_values({name: columns[name][n] for name in axes}, sizes["K"], flat=False)
             for n in range(sizes["models"])
         ]
         for index, part in self._parts.items():
             lengths = self._corpus.lengths[part.start : part.stop]
             prefix = f"averages.{index}"
             self._parts[index] = part.restored(prefix, arrays, n_draws * lengths, sizes["K"])
+            if index in self._levels:
+                self._levels[index] = self._levels[index].restored(prefix, arrays)
         if self._corpus.on_disk:
             rule = Rule(("K",), "i8", low=0)
             self._totals = taken({"totals": rule}, arrays, sizes, "averages.")["totals"].copy()
@@ -179,10 +196,13 @@ class DrawAverages:
         corpus = self._corpus
         if corpus.on_disk:
             return StoredDocuments.of(corpus, self._totals / self.n_draws)
-        return SampledDocuments(
+        head = (
             list(self._parts.values()), self.n_draws, list(self._models),
             corpus.lengths, corpus.levels, corpus.exposure_levels,
         )  # fmt: skip
+        if self._levels:
+            return LevelDocuments(*head, sums=list(self._levels.values()))
+        return SampledDocuments(*head)
 
     @property
     def loadings(self) -> Loadings:
@@ -214,13 +234,13 @@ class DrawAverages:
         )
 
 
-def _kept(arrays: Mapping[str, Array], of_size: Mapping[str, str], sizes: Sizes) -> Draws:
+def _kept(arrays: Mapping[str, Array], of_size: Mapping[str, Any], sizes: Sizes) -> Draws:
     """Return the draws that were kept."""
     rules = {
         "component_counts": Rule(("draws", "I", "K"), "f8", low=0, high=MOST),
         "loadings": Rule(("draws", "J", "K"), low=0, high=ONE),
     }
-    rules |= {name: Rule(("draws", size), "f8", low=0) for name, size in of_size.items()}
+    rules |= {name: Rule(("draws", *size), "f8", low=0) for name, size in of_size.items()}
     values = taken(rules, arrays, sizes, "draws.")
     counts, loadings = values.pop("component_counts"), values.pop("loadings")
     hyperparameters = [

@@ -46,7 +46,8 @@ def infer(
         return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
 
     # a sampler's estimate is replaced by the exact sum where that is cheap
-    short = short_documents(corpus, params.n_components) if algorithm.whole_counts else None
+    exact = algorithm.whole_counts and params.model.levels == 1
+    short = short_documents(corpus, params.n_components) if exact else None
     return Posterior(*divided(corpus, params, short, whole, work, engine))
 
 

@@ -48,7 +48,9 @@ __all__ = [
 # Settings that belong to a process, not to a model: a file neither keeps nor sets them.
 _LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every")
 # Tables of the training documents.
-_TABLES = ("component_counts", "component_counts_sd", "scores", "scores_sd", "absent")
+_TABLES = (
+    "component_counts", "component_counts_sd", "scores", "scores_sd", "absent", "parent_scores",
+)  # fmt: skip
 
 # Every array of a model file. Sizes: I documents, J words, K components, G groups.
 _ARRAYS = {
@@ -63,6 +65,7 @@ _ARRAYS = {
     "scores_": Rule(("I", "K"), "f8", low=0, optional=True),
     "scores_sd_": Rule(("I", "K"), "f8", low=0, optional=True),
     "absent_": Rule(("I", "K"), "f8", low=0, high=ONE, optional=True),
+    "parent_scores_": Rule(("I", "R"), "f8", low=0, optional=True),
     "component_totals": Rule(("K",), "f8", low=0, optional=True),
 }
 # The folder of the training documents, if they stayed there.
@@ -160,6 +163,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     given = _model_values(model, arrays)
     sizes = {"J": layout.n_words, "G": layout.n_groups, "K": len(given["alpha"])}
     sizes["I"] = len(arrays["scores_"]) if "scores_" in arrays else 0
+    sizes["R"] = given["parents"].shape[1] if "parents" in given else 0
     tables = taken(_ARRAYS, arrays, sizes)
     algorithm = _algorithm(header, arrays, model)
     flat = not algorithm.uses_prior
@@ -187,7 +191,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     )
     sd = tables.get("components_sd_")
     documents = _documents(tables, model, header.get("folder"))
-    record, draws, chains = read_chains(header, arrays, sizes, model.hyperparameters)
+    record, draws, chains = read_chains(header, arrays, sizes, model.axes)
     fit = Fit(
         algorithm=algorithm,
         params=params,
@@ -237,7 +241,7 @@ def _model_values(model: Model, arrays: Mapping[str, Array]) -> dict[str, Array]
     alpha = checked("model.alpha", arrays.get("model.alpha"), {}, None, types="f8", low=0)
     if len(alpha) == 0:
         raise ModelFileError("there are no components")
-    rules = {name: Rule(("K",), "f8", low=0) for name in model.hyperparameters}
+    rules = {name: Rule(size, "f8", low=0) for name, size in model.axes.items()}
     return taken(rules, arrays, {"K": len(alpha)}, "model.")
 
 
@@ -263,6 +267,8 @@ def _folder_entry(stored: StoredDocuments) -> dict[str, Any]:
 def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Documents | None:
     """Return the tables of the training documents, or the folder that they are in."""
     if folder is not None:
+        if model.levels > 1:
+            raise ModelFileError("components with parents are not fitted to a folder")
         values = taken(_FOLDER, folder, {})
         totals = tables.get("component_totals")
         if totals is None:
@@ -274,6 +280,8 @@ def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Docume
         return None
     if "component_counts_" not in tables:
         raise ModelFileError("component_counts_ is missing")
+    if (model.levels > 1) != ("parent_scores_" in tables):
+        raise ModelFileError("the scores of the parents do not go with the model")
     if model.normalised and (np.abs(tables["scores_"].sum(axis=1) - 1.0) > ROUNDING).any():
         raise ModelFileError("the scores of a document do not sum to 1")
     known: dict[str, Any] = {name: tables.get(f"{name}_") for name in _TABLES}

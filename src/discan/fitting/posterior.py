@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from discan.errors import LimitError, ModelFileError
 from discan.typing import Array
 
 __all__ = [
-    "ROUNDING", "Documents", "Draws", "KnownDocuments", "KnownLoadings", "Loadings",
-    "SavedLoadings", "StoredDocuments", "checked_loadings", "reorder", "size_order",
+    "PER_COMPONENT", "ROUNDING", "Documents", "Draws", "KnownDocuments", "KnownLoadings",
+    "Loadings", "SavedLoadings", "StoredDocuments", "checked_loadings", "reorder", "size_order",
 ]  # fmt: skip
 
 ROWS_AT_ONCE = 2**12
@@ -24,6 +24,8 @@ ROUNDING = 1e-3
 # A word's largest loading is not smaller, by bytes of a number: counts are divided by it. Geometric
 # means are at least 1e-150, and gamma is at least 1e-100.
 _LEAST = {4: 1e-30, 8: 1e-160}
+PER_COMPONENT = ("alpha", "beta", "rho", "parents")
+"""Arrays of a model whose first axis is that of the components."""
 
 
 def size_order(totals: Array) -> Array:
@@ -50,15 +52,27 @@ class Draws:
 
     def permuted(self, order: Array) -> Draws:
         """Return the draws with the components in another order (K,)."""
-        per_word = "gamma"
         return Draws(
             [counts[:, order] for counts in self.component_counts],
             [loadings[:, order] for loadings in self.loadings],
             [
-                {name: value if name == per_word else value[order] for name, value in draw.items()}
+                {n: value[order] if n in PER_COMPONENT else value for n, value in draw.items()}
                 for draw in self.hyperparameters
             ],
         )
+
+    def with_parents_in(self, order: Array) -> Draws:
+        """Return the draws with the parents in another order (R,)."""
+        rows: dict[str, Any] = {
+            "parents": (slice(None), order),
+            "parent_alpha": order,
+            "parent_beta": order,
+        }
+        hyper = [
+            {name: value[rows[name]] if name in rows else value for name, value in draw.items()}
+            for draw in self.hyperparameters
+        ]
+        return replace(self, hyperparameters=hyper)
 
 
 class Documents(Protocol):
@@ -97,11 +111,17 @@ class KnownDocuments:
     scores_sd: Array | None
     absent: Array | None
     component_counts_sd: Array | None = None
+    parent_scores: Array | None = None
 
     @property
     def totals(self) -> Array:
         """Tokens of each component, (K,)."""
         return np.asarray(self.component_counts.sum(axis=0))
+
+    def with_parents_in(self, order: Array) -> KnownDocuments:
+        """Return the same with the parents in another order (R,)."""
+        scores = self.parent_scores
+        return replace(self, parent_scores=None if scores is None else scores[:, order])
 
     def permuted(self, order: Array) -> KnownDocuments:
         """Return the same with the components in another order (K,)."""
@@ -111,7 +131,7 @@ class KnownDocuments:
 
         return KnownDocuments(
             self.component_counts[:, order], self.scores[:, order], table(self.scores_sd),
-            table(self.absent), table(self.component_counts_sd),
+            table(self.absent), table(self.component_counts_sd), self.parent_scores,
         )  # fmt: skip
 
     def reorder(self, order: Array) -> Self:

@@ -34,6 +34,14 @@ from discan.fitting.infer import (
 )
 from discan.fitting.memory import check_memory
 from discan.fitting.naming import Given, default_names, read_names, words_by_lift
+from discan.fitting.parents import (
+    Parent,
+    describe_parents,
+    infer_parents,
+    parent_share,
+    reordered,
+    two_levels_of,
+)
 from discan.fitting.posterior import (
     Documents,
     Draws,
@@ -168,7 +176,18 @@ class Fit:
         """Return the same fit with its components in order of size, the largest first."""
         if self.documents is None:
             return self
-        return self.permuted(size_order(self.documents.totals))
+        found = self.permuted(size_order(self.documents.totals))
+        return found if found.parent_scores is None else found._with_parents_by_size()
+
+    def _with_parents_by_size(self) -> Fit:
+        order = size_order(parent_share(np.asarray(self.parent_scores)))
+        documents: Any = self.documents
+        return replace(
+            self,
+            params=reordered(self.params, order),
+            documents=documents.with_parents_in(order),
+            draws=None if self.draws is None else self.draws.with_parents_in(order),
+        )
 
     def permuted(self, order: Array) -> Fit:
         """Return the same fit with its components in another order (K,)."""
@@ -273,6 +292,45 @@ class Fit:
     def absent(self) -> Array | None:
         """P(l = 0), (I, K); None for models without absence."""
         return self._known.absent if self.hyperparameter("rho") is not None else None
+
+    # ---- parents ----
+
+    @property
+    def parents(self) -> Array:
+        """Loadings of the parents over the components, (R, K); rows sum to one."""
+        return np.ascontiguousarray(two_levels_of(self.params).parents.T)
+
+    @cached_property
+    def parent_scores(self) -> Array | None:
+        """Posterior means of the parents' scores, (I, R); None if components have no parents."""
+        return getattr(self.documents, "parent_scores", None)
+
+    @property
+    def known_parent_scores(self) -> Array:
+        """The same; an error if components have no parents."""
+        two_levels_of(self.params)
+        documents: Any = self._known
+        return np.asarray(documents.parent_scores)
+
+    @property
+    def parent_sizes(self) -> Array:
+        """Mean share of each parent over the training documents, (R,)."""
+        return parent_share(self.known_parent_scores)
+
+    def infer_parents(self, corpus: Corpus, engine: Engine | None = None) -> Array:
+        """Posterior means of the parents' scores of new documents, (I, R)."""
+        two_levels_of(self.params)
+        self._check_counts(corpus)
+        return infer_parents(
+            self.algorithm, self.inference, corpus, engine or Threads(1), self.seed
+        )
+
+    def describe_parents(self, n_components: int = 8, n_words: int = 10) -> list[Parent]:
+        """Describe every parent by its components and words, largest first."""
+        return describe_parents(
+            self.parents, self.parent_sizes, self.component_names, self.components,
+            self.layout.word_names, n_components, n_words,
+        )  # fmt: skip
 
     def known_sd(self, of: str) -> Array:
         """Standard deviations of "components", "scores" or "component_counts".
@@ -539,6 +597,7 @@ class Fit:
             "model": self.params.model.name,
             "algorithm": self.algorithm.name,
             "components": self.n_components,
+            **({"parents": len(self.parents)} if self.params.model.levels > 1 else {}),
             "documents": self.n_documents,
             "words": self.layout.n_words,
             "groups": self.layout.n_groups,

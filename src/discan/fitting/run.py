@@ -15,6 +15,7 @@ import numpy as np
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats, without_priors
 from discan.algorithms.footprint import used_pairs
+from discan.algorithms.levels import Levels, of_levels
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import BlockRef, Corpus
 from discan.engines import Engine
@@ -76,6 +77,10 @@ class Task:
     hyperprior: Hyperprior | None = None
     seed: int = 0
     names: Given = ()
+
+    def __post_init__(self) -> None:
+        """Take the algorithm in the form that suits the levels of the model."""
+        object.__setattr__(self, "algorithm", of_levels(self.algorithm, self.model))
 
     def check(self) -> None:
         """Refuse what cannot be fitted; a run that was begun was accepted then."""
@@ -355,9 +360,12 @@ class Run:
 
     def _add_to(self, draws: DrawAverages) -> None:
         def add(block: BlockRef) -> None:
-            read = self.training.read(block)
-            counts = self.states.get(block).counts(read, self.params.n_components)
-            draws.add_block(read, self.params.table, counts)
+            read, state = self.training.read(block), self.states.get(block)
+            draws.add_block(read, self.params.table, state.counts(read, self.params.n_components))
+            if isinstance(self.algorithm, Levels):
+                posterior = self.algorithm.read(self.params, read, state)
+                parents = self.algorithm.read_parents(self.params, read, state)
+                draws.add_scores(read, posterior, parents)
 
         draws.begin(self.params)
         if not self.on_disk:  # documents are averaged only in memory

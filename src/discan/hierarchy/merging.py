@@ -11,6 +11,7 @@ import numpy as np
 
 from discan.algorithms.base import Params
 from discan.errors import InputError, shown
+from discan.fitting.parents import refuse_parents
 from discan.fitting.posterior import Draws, KnownDocuments, KnownLoadings
 from discan.fitting.result import Fit
 from discan.typing import Array
@@ -37,6 +38,7 @@ def merged(fit: Fit, groups: Sequence[Sequence[int]]) -> Fit:
     """
     if fit.documents is None:
         raise InputError("the components were given, so their sizes are not known; fit to data")
+    refuse_parents(fit.params.model, "merged form")
     _check(groups, fit.n_components)
     totals = fit.documents.totals
     loadings = merged_loadings(fit.mean_loadings, totals, groups)

@@ -13,7 +13,7 @@ import numpy as np
 from .compile import part
 from .random import normal, uniform, uniforms
 
-__all__ = ["gammas", "log_gamma_draw"]
+__all__ = ["gammas", "log_beta", "log_gamma_draw"]
 
 _INVERSE_E = math.exp(-1.0)
 _CERTAIN = 1e-17  # for x below this exp(-x) is above every uniform number
@@ -35,6 +35,15 @@ def log_gamma_draw(stream, shape):
     if shape < 1.0:
         return _below_one(stream, shape, _place(stream, shape))[1]
     return math.log(_above_one(stream, shape))
+
+
+@part()
+def log_beta(stream, a, b):
+    """Draw the logarithm of a Beta(a, b) variable from two gammas."""
+    x = log_gamma_draw(stream, a)
+    y = log_gamma_draw(stream, b)
+    top = max(x, y)
+    return x - top - math.log(math.exp(x - top) + math.exp(y - top))
 
 
 @part()

@@ -15,7 +15,8 @@ from .random import EVIDENCE, FOLD_IN, open_stream, uniform
 from .simd.memory import copy, fill
 
 __all__ = [
-    "chib", "choose", "content", "fold_in", "list_all_tokens", "longest_document", "weigh",
+    "chib", "choose", "content", "fold_in", "list_all_tokens", "list_tokens",
+    "longest_document", "weigh",
 ]  # fmt: skip
 
 _CENTRE_SWEEPS = 40  # sweeps that the expected counts of Chib's state come from
@@ -42,7 +43,7 @@ def fold_in(
     for i in range(indptr.shape[0] - 1):
         level = levels[i]
         a, b, p = shape[level], rate[level], present[level]
-        n_tokens = _list_tokens(indptr, words, counts, i, loadings, token_words)
+        n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
         open_stream(stream, seed, FOLD_IN, np.int64(0), content(indptr, words, counts, i))
         fill(c, np.int64(0))
         _start(stream, n_tokens, token_words, a, b, p, loadings, assignments, c, weights)
@@ -150,7 +151,7 @@ def list_all_tokens(indptr, words, counts, i, loadings, token_words):
     n_all = 0
     for t in range(indptr[i], indptr[i + 1]):
         n_all += counts[t]
-    n_tokens = _list_tokens(indptr, words, counts, i, loadings, token_words)
+    n_tokens = list_tokens(indptr, words, counts, i, loadings, token_words)
     return n_tokens if n_tokens == n_all else -1
 
 
@@ -194,7 +195,7 @@ def choose(stream, weights, total):
 
 
 @part()
-def _list_tokens(indptr, words, counts, i, loadings, token_words):
+def list_tokens(indptr, words, counts, i, loadings, token_words):
     """List the document's tokens, except words that no component has."""
     n_tokens = 0
     for t in range(indptr[i], indptr[i + 1]):

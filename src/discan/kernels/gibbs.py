@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .compile import kernel, part
-from .draws import gammas, log_gamma_draw
+from .draws import gammas, log_beta, log_gamma_draw
 from .random import (
     AUGMENT,
     LOADINGS,
@@ -354,7 +354,7 @@ def augment_scores(
                 log_score = log_gamma_draw(stream, c + shape[level, k])
                 out_scores[k] += math.exp(log_score) / rate[level, k]
         if length > 0:
-            out_log_beta[0] += _log_beta(stream, concentration, float(length))
+            out_log_beta[0] += log_beta(stream, concentration, float(length))
     open_stream(stream, seed, POOL, cycle, first_document)
     for level in range(pool.shape[0]):
         for k in range(n_components):
@@ -381,13 +381,4 @@ def augment_loadings(
         open_stream(stream, seed, AUGMENT, cycle, np.int64(-1 - n_words - g))
         for k in range(n_components):
             if totals[g, k] > 0:
-                out_log_beta[g] += _log_beta(stream, gamma_totals[g], float(totals[g, k]))
-
-
-@part()
-def _log_beta(stream, a, b):
-    """Draw the logarithm of a Beta(a, b) variable from two gammas."""
-    x = log_gamma_draw(stream, a)
-    y = log_gamma_draw(stream, b)
-    top = max(x, y)
-    return x - top - math.log(math.exp(x - top) + math.exp(y - top))
+                out_log_beta[g] += log_beta(stream, gamma_totals[g], float(totals[g, k]))

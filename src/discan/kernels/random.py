@@ -14,7 +14,8 @@ import numpy as np
 from .compile import part
 
 __all__ = [
-    "ANNEAL", "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "PARTICLES", "POOL", "START", "SWEEP",
+    "ANNEAL", "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "PARENTS", "PARTICLES", "POOL", "START",
+    "SWEEP", "TABLES",
     "binomial", "multinomial", "normal", "open_stream", "tables", "to_uniform", "uniform",
     "uniforms",
 ]  # fmt: skip
@@ -22,8 +23,8 @@ __all__ = [
 # Purposes of streams. They are NumPy integers and not literals, because functions are compiled
 # again for each literal argument.
 (
-    SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL, PARTICLES, ANNEAL,
-) = np.arange(1, 10)  # fmt: skip
+    SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL, PARTICLES, ANNEAL, PARENTS, TABLES,
+) = np.arange(1, 12)  # fmt: skip
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -64,7 +64,8 @@ class Model(ABC):
     """A prior of the scores.
 
     Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
-    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on).
+    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on);
+    ``levels``, 2 if the components have parents (``models.levels``).
     """
 
     name: ClassVar[str]
@@ -72,6 +73,7 @@ class Model(ABC):
     hyperparameters: ClassVar[tuple[str, ...]]
     normalised: ClassVar[bool]
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
+    levels: ClassVar[int] = 1
     alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
     # ---- what each model defines ----
@@ -116,6 +118,11 @@ class Model(ABC):
 
     # ---- what follows ----
 
+    @property
+    def axes(self) -> dict[str, tuple[int | str | None, ...]]:
+        """Sizes of every array of the model, by name; "K" is the number of components."""
+        return {name: ("K",) for name in self.hyperparameters}
+
     def total_log_bag(self, corpus: Corpus) -> float:
         """Sum of ``log_bag`` over all documents; it does not depend on the hyperparameters."""
         return corpus.sum_over(self.log_bag, f"log bag, {self.name}")
@@ -157,12 +164,14 @@ class Model(ABC):
         return replace(self, **given)  # type: ignore[type-var]
 
     def values(self) -> dict[str, Array]:
-        """Return the hyperparameters by name."""
-        return {name: getattr(self, name) for name in self.hyperparameters}
+        """Return all arrays of the model by name, the hyperparameters first."""
+        return {name: getattr(self, name) for name in self.axes}
 
     def permuted(self, order: Array) -> Self:
         """Return the model with the components in another order (K,)."""
-        values = {name: value[order] for name, value in self.values().items()}
+        values = {
+            name: value[order] for name, value in self.values().items() if self.axes[name][0] == "K"
+        }
         return replace(self, **values)  # type: ignore[type-var]
 
     def log_marginal(self, component_counts: Array, exposure: Array) -> Array:

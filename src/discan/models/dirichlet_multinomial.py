@@ -69,7 +69,7 @@ class DirichletMultinomial(Model):
         """Normalise the scores."""
         return np.asarray(-xlogy(length, score_total))
 
-    def flat(self) -> DirichletMultinomial:
+    def flat(self) -> DirichletMultinomial | None:
         """PLSI."""
         return replace(self, alpha=np.zeros_like(self.alpha))
 

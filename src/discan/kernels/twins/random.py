@@ -7,13 +7,14 @@ from functools import cache
 import numpy as np
 
 __all__ = [
-    "ANNEAL", "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "PARTICLES", "POOL", "START", "SWEEP",
+    "ANNEAL", "AUGMENT", "EVIDENCE", "FOLD_IN", "LOADINGS", "PARENTS", "PARTICLES", "POOL", "START",
+    "SWEEP", "TABLES",
     "WORD", "Stream", "exp_or_zero",
 ]  # fmt: skip
 
 (
-    SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL, PARTICLES, ANNEAL,
-) = range(1, 10)  # fmt: skip
+    SWEEP, START, AUGMENT, LOADINGS, EVIDENCE, FOLD_IN, POOL, PARTICLES, ANNEAL, PARENTS, TABLES,
+) = range(1, 12)  # fmt: skip
 
 WORD = 2**64 - 1  # mask of 64 bits
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
