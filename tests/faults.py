@@ -138,6 +138,37 @@ class Run:
         return "old" if cycle < 6 else "new"
 
 
+class FolderRun(Run):
+    """A run whose documents are in a folder: it has a file per block, and two versions of it."""
+
+    def __init__(self, folder):
+        import discan.data.corpus
+        import discan.data.folders.corpus
+        from discan.data.folders.writer import write_corpus
+
+        for module in (discan.data.corpus, discan.data.folders.corpus):
+            module.BLOCK_ENTRIES = 90
+        self.data, self.path, self.folder = folder / "data", folder / "run", folder
+        write_corpus(discan.Corpus(W), self.data)
+        self.options = {"n_components": 2, "algorithm": "cvb0", "random_state": 1, "max_iter": 5}
+        self.whole = discan.DCA(**self.options, tol=0.0).fit(W)
+        self.reset()
+
+    def reset(self):
+        import shutil
+
+        shutil.rmtree(self.path, ignore_errors=True)
+        settings = {**self.options, "tol": 0.0, "checkpoint": self.path, "checkpoint_every": 1}
+        discan.DCA(**settings, callback=lambda run: run.cycle == 3).fit(self.data)
+
+    def which(self):
+        cycle = read_file(self.path / "state.discan", "state")[0]["cycle"]
+        assert 3 <= cycle <= 5, cycle
+        resumed = discan.resume(self.path, progress=False)
+        np.testing.assert_array_equal(resumed.components_, self.whole.components_)
+        return "old" if cycle < 5 else "new"
+
+
 class Begun:
     """A run folder that is begun: the data and the settings."""
 
@@ -243,8 +274,8 @@ class Command:
 
 
 WHAT = {
-    "model": Model, "corpus": Corpus, "run": Run, "begun": Begun, "table": Table,
-    "command": Command,
+    "model": Model, "corpus": Corpus, "run": Run, "folder run": FolderRun, "begun": Begun,
+    "table": Table, "command": Command,
 }  # fmt: skip
 
 

@@ -12,7 +12,15 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "faults.py"
 SOURCE = Path(__file__).parents[2] / "src"
 # What is written, and the least number of steps that can fail, times the ways they can.
-WHAT = {"model": 20, "corpus": 20, "table": 16, "begun": 40, "run": 60, "command": 60}
+WHAT = {
+    "model": 20,
+    "corpus": 20,
+    "table": 16,
+    "begun": 40,
+    "run": 60,
+    "folder run": 100,
+    "command": 60,
+}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes die in forks")

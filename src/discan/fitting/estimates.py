@@ -14,6 +14,7 @@ from discan.algorithms.schedule import Schedule
 from discan.data.drafts import storage_errors
 from discan.errors import LimitError
 from discan.fitting.memory import gibibytes
+from discan.fitting.progress import duration
 from discan.fitting.run import Task
 
 __all__ = ["Estimate", "check_disk", "state_bytes"]
@@ -114,10 +115,3 @@ def check_disk(task: Task, schedule: Schedule, place: Path | None) -> None:
             remedy="free some, use fewer components, or name a folder on another disk",
             use={"checkpoint": ...},
         )
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words."""
-    if seconds < 90:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -4,38 +4,78 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["progress_bar"]
+__all__ = ["duration", "progress_bar"]
+
+log = logging.getLogger("discan")
+
+LOG_SECONDS = 60.0
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words."""
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class LogLines:
+    """Say in the log how far a long fit is, every minute; for fits to documents on disk."""
+
+    def __init__(self, n_cycles: int) -> None:
+        self.n_cycles = n_cycles
+        self.began = self.said = time.monotonic()
+        self.first: float | None = None  # cycles that were done before
+
+    def __call__(self, run: Any, done: float) -> None:
+        """Take note of a run that is so many cycles far."""
+        if self.first is None:
+            self.first = float(int(done))
+        now = time.monotonic()
+        if not run.on_disk or now - self.said < LOG_SECONDS or done <= self.first:
+            return
+        self.said = now
+        left = (now - self.began) * (self.n_cycles - done) / (done - self.first)
+        log.info(
+            "cycle %.1f of at most %d; if all are made, %s left", done, self.n_cycles,
+            duration(left),
+        )  # fmt: skip
 
 
 @contextmanager
-def progress_bar(n_cycles: int, wanted: bool | None) -> Iterator[Callable[[Any], None]]:
-    """Yield a function to call with the run after each cycle."""
+def progress_bar(n_cycles: int, wanted: bool | None) -> Iterator[Callable[[Any, float], None]]:
+    """Yield a function to call with the run and the number of cycles done, perhaps a fraction."""
     if wanted is None:
         wanted = sys.stderr.isatty() or _in_notebook()
     if not wanted:
-        yield lambda run: None
+        yield LogLines(n_cycles)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining(),
+        TextColumn("{task.description}"), BarColumn(),
+        TextColumn("{task.completed:.4g}/{task.total}"), Remaining(),
         TextColumn("{task.fields[note]}"),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("fit", total=n_cycles, note="")
 
-        def show(run: Any) -> None:
+        def show(run: Any, done: float) -> None:
+            if not len(run.trace):
+                bar.update(task, completed=done)
+                return
             objective = run.trace.last("objective") / max(float(run.training.n_tokens), 1.0)
             speed = run.trace.last("tokens_per_second")
             note = f"{objective:.4f} nats/token  {speed / 1e6:.2f} M tokens/s"
-            bar.update(task, completed=run.cycle, note=note)
+            bar.update(task, completed=done, note=note)
 
         yield show
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,8 @@ from discan.typing import Array
 __all__ = ["Run", "Task", "without_tables"]
 
 log = logging.getLogger("discan")
+
+SHOW_SECONDS = 0.2  # from one look at the progress inside a cycle to the next
 
 Callback = Callable[["Run"], Any]
 Checkpoint = Callable[["Run", bool], None]
@@ -244,11 +247,12 @@ class Run:
         self.reason = f"all {schedule.cycles} cycles done"
         signals = [signal.SIGINT] if checkpoint is None else [signal.SIGINT, signal.SIGTERM]
         with deferred(signals) as asked, progress_bar(schedule.cycles, progress) as show:
+            seen = _Seen(self, show)
             while self.cycle < schedule.cycles:
-                self.advance_one()
+                self.advance_one(seen)
                 if schedule.is_draw(self.cycle):
                     self._draw(schedule.forgets(self.cycle))
-                show(self)
+                show(self, self.cycle)
                 stop = self._stop(tol)
                 if callback is not None and callback(self):
                     stop = stop or "stopped by the callback"
@@ -267,14 +271,14 @@ class Run:
             rise = chain_rise(self.trace["objective"], schedule.burn_in, self.training.n_tokens)
             self.converged = self.cycle >= schedule.cycles and rise == 0.0
 
-    def advance_one(self) -> None:
-        """Run one cycle."""
+    def advance_one(self, seen: Callable[[int], None] | None = None) -> None:
+        """Run one cycle; ``seen`` is told how many documents each step has seen."""
         began = time.perf_counter()
         before, clock = self.params, Clock(np.uint64(self.task.seed), self.cycle)
         rounds = []
         for blocks in self.schedule.rounds:
             for _ in range(self.schedule.visits):  # the last one counts
-                stats = self._visit(blocks, clock)
+                stats = self._visit(blocks, clock, seen)
             rounds.append(stats.without_counts())
             del stats  # its counts or moves, before the next round makes its own
         total = Stats.merged(rounds, self.engine)
@@ -288,7 +292,9 @@ class Run:
         rate = float(self.training.n_tokens) / max(seconds, 1e-9)
         self.trace.add(self.cycle, ended.objective, total.log_likelihood, past + seconds, rate)
 
-    def _visit(self, blocks: Sequence[BlockRef], clock: Clock) -> Stats:
+    def _visit(
+        self, blocks: Sequence[BlockRef], clock: Clock, seen: Callable[[int], None] | None
+    ) -> Stats:
         """Visit the blocks of a round and update the parameters; again if that is asked for."""
         algorithm, engine = self.algorithm, self.engine
         for _ in range(3):
@@ -296,8 +302,9 @@ class Run:
             n_lanes = min(len(blocks), self.schedule.lanes)
             spare = n_lanes < engine.n_workers and not self.on_disk
             visit = Visit(
-                algorithm, self.params, self.training, self.states, blocks, n_lanes, clock, spare
-            )
+                algorithm, self.params, self.training, self.states, blocks, n_lanes, clock, spare,
+                seen,
+            )  # fmt: skip
             if spare:
                 begin_steps(visit, engine)
             # dealt out beforehand: lanes on several threads must not take from one list
@@ -479,6 +486,27 @@ class Run:
             posterior = self.algorithm.read(self.params, whole, self.states.get(block))
             totals = np.vstack([totals, posterior.component_counts]).sum(axis=0, keepdims=True)
         return np.asarray(totals[0])
+
+
+class _Seen:
+    """Tells a progress bar how far a cycle is."""
+
+    def __init__(self, run: Run, show: Callable[[Run, float], None]) -> None:
+        self.run, self.show, self.lock = run, show, threading.Lock()
+        self.cycle, self.n_documents, self.said = -1, 0, time.monotonic()
+        self.all = run.schedule.visits * run.training.n_documents
+
+    def __call__(self, n_documents: int) -> None:
+        """Add documents that were seen, from any thread."""
+        with self.lock:
+            if self.cycle != self.run.cycle:
+                self.cycle, self.n_documents = self.run.cycle, 0
+            self.n_documents += n_documents
+            if time.monotonic() - self.said < SHOW_SECONDS:
+                return
+            self.said = time.monotonic()
+            # a repeated pass sees documents again
+            self.show(self.run, self.cycle + min(self.n_documents / self.all, 0.999))
 
 
 def without_tables(params: Params) -> Params:

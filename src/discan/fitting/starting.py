@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from discan.algorithms.starts import (
 )
 from discan.data.corpus import BlockRef, Corpus
 from discan.data.folders.corpus import FolderCorpus
+from discan.data.nouns import counted
 from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting.estimates import check_disk
@@ -34,6 +36,8 @@ from discan.fitting.states import DiskStates
 from discan.typing import Array
 
 __all__ = ["STARTS", "begin", "needed_bytes"]
+
+log = logging.getLogger("discan")
 
 # Cycles of MAP that a start by MAP takes, after a first pass.
 START_CYCLES = 10
@@ -147,6 +151,8 @@ def _by(
     first = replace(
         task, model=task.model.relaxed(), algorithm=algorithm, learn=frozenset(), hyperprior=None
     )
+    if task.corpus.on_disk:
+        log.info("start: %s by %s", counted(n_cycles, "cycle"), algorithm.name)
     run = begin(first, init, engine, place, durable=False)
     run.advance(n_cycles, progress=False)
     if run.reason == "interrupted":

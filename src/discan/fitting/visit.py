@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,7 @@ class Visit:
     n_lanes: int
     clock: Clock
     begun: bool = False  # whether ``begin_steps`` has run
+    seen: Callable[[int], None] | None = None  # is told how many documents a step has seen
 
     def lane(self, number: int) -> Iterator[Block]:
         """Iterate over the documents of a lane's blocks; the system may fetch the next ones."""
@@ -75,6 +76,8 @@ def work(visit: Visit, lane: int, buffer: Array | None = None) -> Stats:
             visit.algorithm.begin_step(visit.params, block, state)
         visit.algorithm.step(visit.params, block, state, visit.clock, stats)
         visit.states.put(block, state)
+        if visit.seen is not None:
+            visit.seen(block.stop - block.start)
     return stats.finished()
 
 
