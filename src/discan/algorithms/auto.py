@@ -64,6 +64,10 @@ def learnt_by_default(
     if corpus.n_groups > 1 and not algorithm.whole_counts:
         return frozenset()
     open_ones = {*model.hyperparameters, "gamma"} - given - algorithm.cannot_learn
+    if not algorithm.whole_counts:
+        open_ones -= model.drawn_alone
+    elif not open_ones >= model.drawn_alone:  # the concentration is learnt through alpha
+        open_ones -= {"concentration"}
     learn = frozenset(open_ones)
     return learn if algorithm.refusal(model, learn, corpus) is None else frozenset()
 

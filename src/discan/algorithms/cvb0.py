@@ -102,7 +102,7 @@ class CollapsedVariational(Expectation):
     ) -> DiscanError | None:
         """Refuse to learn alpha, and a model whose scores can be exactly zero."""
         why = ", and expected counts are never zero"
-        return self.learning_refusal(learn) or atom_refusal(self.name, model, why)
+        return self.learning_refusal(model, learn) or atom_refusal(self.name, model, why)
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """Start from one online pass of this algorithm, in larger steps at first."""

@@ -45,7 +45,7 @@ class EM(Expectation):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse hyperparameters to learn, and a model whose scores can be exactly zero."""
-        return self.learning_refusal(learn) or atom_refusal(self.name, model, POINT)
+        return self.learning_refusal(model, learn) or atom_refusal(self.name, model, POINT)
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Log-likelihood and log priors in the log basis, where the cycle began."""

@@ -167,8 +167,14 @@ class Expectation(OnlineOptions, Algorithm):
 
     # ---- before a fit ----
 
-    def learning_refusal(self, learn: frozenset[str]) -> DiscanError | None:
+    def learning_refusal(self, model: Model, learn: frozenset[str]) -> DiscanError | None:
         """Refuse hyperparameters that expected counts would get wrong."""
+        if learn & model.drawn_alone:
+            return InputError(
+                f"{self.name} cannot learn how many components there are: it spreads each token "
+                "over all of them, so that none is ever empty",
+                use={"algorithm": ("collapsed", "gibbs")},
+            )
         wrong = sorted(learn & self.cannot_learn)
         if not wrong:
             return None

@@ -16,7 +16,7 @@ from discan.typing import Array
 
 __all__ = ["Chains", "Record", "read_chains", "write_chains"]
 
-PER_COMPONENT = ("alpha", "beta", "rho")
+PER_COMPONENT = ("alpha", "beta", "rho", "concentration")
 
 
 @dataclass(frozen=True, eq=False)

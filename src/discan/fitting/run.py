@@ -82,7 +82,9 @@ class Task:
                 f"{{}}: the {model.name} model has {', '.join(sorted(known))}",
                 argument="learn", value=sorted(map(str, self.learn - known)),
             )  # fmt: skip
-        refusal = algorithm.refusal(model, self.learn, self.corpus)
+        refusal = algorithm.refusal(model, self.learn, self.corpus) or model.learning_refusal(
+            self.learn, self.hyperprior or model.hyperprior
+        )
         if refusal is not None:
             raise refusal
         if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):

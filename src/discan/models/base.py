@@ -22,7 +22,7 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
-from discan.errors import InputError, LimitError
+from discan.errors import DiscanError, InputError, LimitError
 from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
@@ -64,7 +64,8 @@ class Model(ABC):
     """A prior of the scores.
 
     Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
-    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on).
+    and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on);
+    ``drawn_alone``, the hyperparameters that only a sampler can learn.
     """
 
     name: ClassVar[str]
@@ -72,6 +73,7 @@ class Model(ABC):
     hyperparameters: ClassVar[tuple[str, ...]]
     normalised: ClassVar[bool]
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
+    drawn_alone: ClassVar[frozenset[str]] = frozenset()
     alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
     # ---- what each model defines ----
@@ -119,6 +121,10 @@ class Model(ABC):
     def total_log_bag(self, corpus: Corpus) -> float:
         """Sum of ``log_bag`` over all documents; it does not depend on the hyperparameters."""
         return corpus.sum_over(self.log_bag, f"log bag, {self.name}")
+
+    def learning_refusal(self, learn: frozenset[str], prior: Hyperprior) -> DiscanError | None:
+        """Return why these hyperparameters cannot be learnt under this prior; None if they can."""
+        return None
 
     def can_be_absent(self, learn: frozenset[str]) -> bool:
         """Whether a score can be exactly zero, now or after these hyperparameters are learnt."""
