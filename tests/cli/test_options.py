@@ -165,7 +165,9 @@ def test_files_declare_what_they_register(package, registry):
 
 
 def test_names_to_show():
-    assert {entry.shown for entry in declared("discan.models")} == {"dm", "gp", "cgp"}
+    assert {entry.shown for entry in declared("discan.models")} == {
+        "dm", "gp", "cgp", "dmp", "gpp", "cgpp",
+    }  # fmt: skip
     assert {entry.shown for entry in declared("discan.algorithms")} == {
         "ml", "map", "cvb0", "variational", "gibbs", "collapsed",
     }  # fmt: skip

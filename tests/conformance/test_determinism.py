@@ -61,6 +61,8 @@ def cells():
             yield pytest.param(model.short, options, {"init": "map"}, id=f"{name}-map")
         learn = (*model.hyperparameters, "gamma")
         for options, what in ((BLOCKED, "blocked"), (ONLINE, "online")):
+            if options.refusal(model(), frozenset(learn)):
+                continue
             yield pytest.param(model.short, options, {"learn": learn}, id=f"{model.short}-{what}")
     tempered = MaximumLikelihood(tau="auto", eta=0.8)
     yield pytest.param("dm", tempered, {"max_iter": 40}, id="dm-tempered")

@@ -13,7 +13,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Params, Start, Stats
-from discan.algorithms.expectation import Expectation, OnlineOptions, atom_refusal
+from discan.algorithms.expectation import (
+    Expectation,
+    OnlineOptions,
+    atom_refusal,
+    process_refusal,
+)
 from discan.algorithms.quasi_newton import QuasiNewton, pays
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.squarem import Squarem
@@ -192,6 +197,8 @@ class MaximumLikelihood(PointEstimate):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse priors to learn, tempering of anything but proportions, and atoms at zero."""
+        if refusal := process_refusal(self.name, model):
+            return refusal
         if learn:
             return InputError(
                 "maximum likelihood has no hyperparameters to learn",

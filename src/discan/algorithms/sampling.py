@@ -94,9 +94,9 @@ class Sampler(Algorithm):
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
-        """Refuse counts that are not 32-bit whole numbers."""
+        """Refuse counts that are not 32-bit whole numbers, and what the model cannot learn."""
         if corpus is None or corpus.count_type.kind == "i":
-            return None
+            return model.learning_refusal(learn)
         instead = {"algorithm": "variational"}
         if corpus.integral:
             return LimitError("a count above 2,147,483,647 is too large for a sampler", use=instead)

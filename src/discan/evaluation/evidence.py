@@ -252,7 +252,7 @@ def _priors(
             "maximum likelihood has no priors, so there is no evidence",
             use={"algorithm": ("map", "variational", "collapsed")},
         )
-    return found.params.model, found.params.prior
+    return found.whole_model, found.params.prior
 
 
 def _warning(error: float, moved: float | None, effort: str) -> str:

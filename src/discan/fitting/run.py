@@ -82,9 +82,9 @@ class Task:
                 f"{{}}: the {model.name} model has {', '.join(sorted(known))}",
                 argument="learn", value=sorted(map(str, self.learn - known)),
             )  # fmt: skip
-        refusal = algorithm.refusal(model, self.learn, self.corpus) or model.learning_refusal(
-            self.learn, self.hyperprior or model.hyperprior
-        )
+        refusal = algorithm.refusal(model, self.learn, self.corpus)
+        if self.hyperprior is not None:
+            refusal = refusal or model.hyperprior_refusal(self.hyperprior)
         if refusal is not None:
             raise refusal
         if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):
@@ -169,7 +169,12 @@ class Run:
     ) -> Run:
         """Make the first parameters and states, in memory or in files."""
         algorithm, clock = task.algorithm, Clock(np.uint64(task.seed), -1)
-        params = algorithm.init(task.first_params(schedule), schedule, start, clock)
+        params = task.first_params(schedule)
+        if start.model is not None:
+            params = params.with_model(start.model)
+        if start.prior is not None:
+            params = replace(params, prior=start.prior)
+        params = algorithm.init(params, schedule, start, clock)
         blocks, corpus = schedule.blocks, schedule.corpus
         if states is not None and schedule.first_lanes is None:
             # first states add to no sums, so each is made when its block is first visited

@@ -122,9 +122,17 @@ class Model(ABC):
         """Sum of ``log_bag`` over all documents; it does not depend on the hyperparameters."""
         return corpus.sum_over(self.log_bag, f"log bag, {self.name}")
 
-    def learning_refusal(self, learn: frozenset[str], prior: Hyperprior) -> DiscanError | None:
-        """Return why these hyperparameters cannot be learnt under this prior; None if they can."""
+    def learning_refusal(self, learn: frozenset[str]) -> DiscanError | None:
+        """Return why a sampler cannot learn these hyperparameters; None if it can."""
         return None
+
+    def hyperprior_refusal(self, prior: Hyperprior) -> DiscanError | None:
+        """Return why the hyperparameters cannot have this prior; None if they can."""
+        return None
+
+    def fixed(self) -> Model:
+        """The model with a fixed number of components and its present hyperparameters."""
+        return self
 
     def can_be_absent(self, learn: frozenset[str]) -> bool:
         """Whether a score can be exactly zero, now or after these hyperparameters are learnt."""

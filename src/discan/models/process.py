@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No fixed number of components: truncated Dirichlet and gamma processes (theory 5.4).
+"""No fixed number of components: truncated Dirichlet and gamma processes (theory 5.5).
 
 Each model is one of the others with a prior of alpha under which most of many components are empty.
 K is then an upper limit (the truncation), and the data decide how many components are used.
@@ -8,7 +8,7 @@ K is then an upper limit (the truncation), and the data decide how many componen
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +23,8 @@ from discan.models.hyperparameters import AugmentedScores, Hyperprior, Mode, bou
 from discan.typing import Array
 
 __all__ = ["ConditionalGammaProcess", "DirichletProcess", "GammaProcess", "Process", "process_of"]
+
+M = TypeVar("M", bound="Process")
 
 # An unused component may have a tiny alpha; that of most of them is below any bound of estimates.
 LEAST_SHAPE = 1e-30
@@ -45,17 +47,23 @@ class Process(Model):
         """The concentration begins at 1."""
         return 1.0 if name == "concentration" else super().default(name, n_components, corpus)  # type: ignore[safe-super]
 
-    def learning_refusal(self, learn: frozenset[str], prior: Hyperprior) -> DiscanError | None:
-        """Refuse a concentration without alpha, and a process without a total."""
-        if "concentration" in learn and "alpha" not in learn:
-            return InputError(
-                "the concentration is learnt through alpha", use={"learn": ("alpha", *sorted(learn))}
-            )
-        if "alpha" in learn and not prior.alpha[1] > 0:
-            return InputError(
-                "hyperprior alpha: the rate must be above 0, or the alpha of a process has no sum"
-            )
-        return None
+    def relaxed(self) -> Any:
+        """The model with a fixed number of components; without absence, if there can be any."""
+        return self.fixed().relaxed()
+
+    def fixed(self) -> Model:
+        """The model with a fixed number of components and this alpha."""
+        known = [field.name for field in fields(self.extends)]  # type: ignore[arg-type]
+        return self.extends(**{name: getattr(self, name) for name in known})
+
+    def learning_refusal(self, learn: frozenset[str]) -> DiscanError | None:
+        """Refuse a concentration without alpha."""
+        if "concentration" not in learn or "alpha" in learn:
+            return None
+        return InputError(
+            "the concentration is learnt from alpha, so alpha must be learnt too",
+            remedy="add alpha to what is learnt, or leave the concentration out",
+        )
 
 
 @MODELS.register
@@ -72,10 +80,6 @@ class DirichletProcess(Process, DirichletMultinomial):
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "concentration")
     extends = DirichletMultinomial
 
-    def flat(self) -> DirichletMultinomial:
-        """PLSI."""
-        return DirichletMultinomial(self.alpha).flat()
-
     def resample(
         self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Self:
@@ -88,8 +92,7 @@ class DirichletProcess(Process, DirichletMultinomial):
         tables, eta = sums.tables, float(self.concentration[0])
         n_tables = tables.sum()
         if "concentration" in learn:
-            log_u = np.log(rng.beta(eta, n_tables)) if n_tables else 0.0
-            eta = _concentration(eta, tables, -log_u, prior, rng)
+            eta = _concentration(eta, tables, _minus_log_beta(eta, n_tables, rng), prior, rng)
         shape, rate = prior.alpha
         logs = _log_gamma(eta / len(tables) + tables, rng)
         weights = np.exp(logs - logs.max())
@@ -101,6 +104,12 @@ class DirichletProcess(Process, DirichletMultinomial):
 class _Amounts(Process):
     """The gamma process, for models of amounts: alpha_k ~ Gamma(eta/K, r)."""
 
+    def hyperprior_refusal(self, prior: Hyperprior) -> DiscanError | None:
+        """Refuse a rate of 0, with which the sum of alpha has no distribution."""
+        if prior.alpha[1] > 0:
+            return None
+        return InputError(f"hyperprior alpha={prior.alpha}: the rate of a process must be above 0")
+
     def resample(
         self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Self:
@@ -109,16 +118,16 @@ class _Amounts(Process):
         Beta comes first, because it is drawn given the present alpha.
         """
         others = learn - self.drawn_alone
-        model: Any = super().resample(others, sums, prior, rng)  # type: ignore[safe-super]
+        model = cast(Any, super().resample(others, sums, prior, rng))  # type: ignore[safe-super]
         if "alpha" not in learn:
-            return model
+            return cast(Self, model)
         tables, eta = sums.tables, float(self.concentration[0])
         n_components, rate = len(tables), prior.alpha[1]
         spent = (sums.active * np.log1p(sums.exposure_levels[:, None] / model.beta)).sum(axis=0)
         if "concentration" in learn:
             eta = _concentration(eta, tables, np.log1p(spent / rate).mean(), prior, rng)
         alpha = np.exp(_log_gamma(eta / n_components + tables, rng)) / (rate + spent)
-        return _with(model, alpha, eta)
+        return _with(cast(Self, model), alpha, eta)
 
 
 @MODELS.register
@@ -131,10 +140,6 @@ class GammaProcess(_Amounts, GammaPoisson):
     summary = "as gp; the number of components is learnt, up to the one given"
     hyperparameters: ClassVar[tuple[str, ...]] = ("alpha", "beta", "concentration")
     extends = GammaPoisson
-
-    def flat(self) -> GammaPoisson | None:
-        """NMF with the Kullback-Leibler divergence."""
-        return GammaPoisson(self.alpha, self.beta).flat()
 
 
 @MODELS.register
@@ -177,14 +182,23 @@ def _concentration(
     return float(bounded(rng.gamma(shape + n_new) / max(rate + log_spent, 1e-300)))
 
 
+def _minus_log_beta(a: float, b: float, rng: Any) -> float:
+    """Draw -log of a Beta(a, b) variable, which may be too small for a number; 0 if b is 0."""
+    if b == 0:
+        return 0.0
+    one, other = _log_gamma(np.array([a, b], dtype=np.float64), rng)
+    return float(np.logaddexp(one, other) - one)
+
+
 def _log_gamma(shape: Array, rng: Any) -> Array:
     """Draw logarithms of Gamma(shape, 1), which for tiny shapes are too small for numbers."""
     uniform = 1.0 - rng.random(len(shape))
     return np.asarray(np.log(rng.gamma(shape + 1.0)) + np.log(uniform) / shape)
 
 
-def _with(model: Any, alpha: Array, eta: float) -> Any:
-    return replace(
+def _with(model: M, alpha: Array, eta: float) -> M:
+    """Return the model with another alpha (K,) and another concentration."""
+    return replace(  # type: ignore[call-arg]
         model,
         alpha=np.clip(alpha, LEAST_SHAPE, bounded(np.inf)),
         concentration=np.full(len(alpha), eta),
