@@ -45,12 +45,17 @@ FIXED = {
     "beta": np.array([0.2, 1.6]),
     "rho": np.array([0.35, 0.15]),
     "gamma": np.array([0.4, 0.8, 1.3, 0.6]),
+    "concentration": np.array([1.2, 1.2]),
 }
 # Tokens of words and components that were seen beforehand, (J, K), in seeded cells.
 SEEDS = np.array([[3, 0], [0, 0], [0, 2], [1, 1]])
 # Of the shapes: beta above 2, so that counts have a mean and do not fill the memory; the others
 # away from 0, where the logarithms of a draw have long tails.
-HYPERPRIOR = Hyperprior(alpha=(2.0, 2.0), beta=(4.0, 3.0), rho=(2.0, 3.0), gamma=(2.0, 2.0))
+HYPERPRIOR = Hyperprior(
+    alpha=(2.0, 2.0), beta=(4.0, 3.0), rho=(2.0, 3.0), gamma=(2.0, 2.0), concentration=(6.0, 3.0)
+)
+# The process models, by the model whose scores and counts they have.
+PROCESSES = {"dmp": "dm", "gpp": "gp", "cgpp": "cgp"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,11 @@ class Cell:
         return np.array([[5, 0], [3, 4]] if self.grouped else [[7], [4]])
 
     @property
+    def family(self):
+        """The model whose scores and counts are drawn."""
+        return PROCESSES.get(self.model, self.model)
+
+    @property
     def hyperparameters(self):
         """Names of all hyperparameters of the model."""
         return (*MODELS.find(self.model).hyperparameters, "gamma")
@@ -127,11 +137,11 @@ def draw_loadings(cell, shape, rng):
 def draw_scores(cell, values, c, exposure, rng):
     """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (theory 3)."""
     draws = rng.standard_gamma(c + values["alpha"][..., None, :])
-    if cell.model == "dm":
+    if cell.family == "dm":
         return draws / draws.sum(axis=-1, keepdims=True)
     prior_rate = values["beta"][..., None, :]
     rate = prior_rate + exposure[:, None]
-    if cell.model == "cgp":
+    if cell.family == "cgp":
         rho = values["rho"][..., None, :]
         unseen = (1 - rho) * (prior_rate / rate) ** values["alpha"][..., None, :]
         spike = rng.random(draws.shape) < rho / (rho + unseen)
@@ -143,7 +153,7 @@ def draw_counts(cell, theta, scores, rng):
     """Draw V (..., I, J, K) given loadings (..., J, K) and scores (..., I, K)."""
     rates = theta[..., None, :, :] * scores[..., :, None, :]
     groups = cell.groups
-    if cell.model != "dm":
+    if cell.family != "dm":
         return rng.poisson(cell.exposures[:, groups, None] * rates)
     V = np.zeros(rates.shape, int)
     for g, lengths in enumerate(cell.lengths.T):
@@ -164,11 +174,25 @@ def draw_hyperparameters(cell, n, rng):
             values[name] = np.tile(FIXED[name], (n, 1))
         elif name == "rho":
             values[name] = rng.beta(x, y, (n, size))
-        elif name == "gamma" and cell.symmetric:
+        elif name == "alpha" and cell.model in PROCESSES:
+            continue
+        elif name == "concentration" or (name == "gamma" and cell.symmetric):
             values[name] = np.repeat(rng.gamma(x, 1 / y, (n, 1)), size, axis=1)
         else:
             values[name] = rng.gamma(x, 1 / y, (n, size))
+    if "alpha" not in values:
+        values["alpha"] = draw_process(cell, values["concentration"], rng)
     return values
+
+
+def draw_process(cell, concentration, rng):
+    """Draw alpha (n, K) of a truncated process with concentrations (n, K) of equal columns."""
+    draws = rng.gamma(concentration / K)
+    shape, rate = HYPERPRIOR.alpha
+    if cell.family != "dm":
+        return draws / rate
+    total = rng.gamma(shape, 1 / rate, (len(draws), 1))
+    return total * draws / draws.sum(axis=1, keepdims=True)
 
 
 def simulate_prior(cell, n, rng):
@@ -278,7 +302,7 @@ class Chain:
             theta = draw_loadings(cell, values["gamma"][:, None] + cell.seeds + n, rng)
         if cell.sampler == "gibbs" and not params.learns_scores:
             scores = np.concatenate([state.scores for state in states])
-            if cell.model == "dm":
+            if cell.family == "dm":
                 scores = scores / scores.sum(axis=1, keepdims=True)
         else:  # a move of their hyperparameters leaves the sampler's own scores behind
             scores = draw_scores(cell, values, c, self.total_exposures, rng)
@@ -376,7 +400,8 @@ def statistics(cell, record):
         return bounded | tailed
     hyper = {}
     for name in cell.learn:
-        for k in range(1 if name == "gamma" and cell.symmetric else record[name].shape[1]):
+        single = name == "concentration" or (name == "gamma" and cell.symmetric)
+        for k in range(1 if single else record[name].shape[1]):
             value = record[name][:, k]
             hyper |= {f"{name}_{k}": value, f"{name}_{k}^2": value**2}
             hyper[f"log {name}_{k}"] = np.log(value)

@@ -61,7 +61,7 @@ def cells():
             yield pytest.param(model.short, options, {"init": "map"}, id=f"{name}-map")
         learn = (*model.hyperparameters, "gamma")
         for options, what in ((BLOCKED, "blocked"), (ONLINE, "online")):
-            if options.refusal(model(), frozenset()):
+            if options.refusal(model(), frozenset(learn)):
                 continue
             yield pytest.param(model.short, options, {"learn": learn}, id=f"{model.short}-{what}")
     tempered = MaximumLikelihood(tau="auto", eta=0.8)

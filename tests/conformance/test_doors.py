@@ -430,14 +430,14 @@ def test_an_empty_document_gets_the_prior_mean(model, algorithm):
     empty = estimator.transform(np.zeros((1, 8)))[0]
     if algorithm == "ml":
         expected = np.full(3, 1 / 3) if model == "dm" else np.zeros(3)
-    elif model == "dm":
+    elif estimator.beta_ is None:
         expected = estimator.alpha_ / estimator.alpha_.sum()
     elif model in ("dm2", "gp2"):  # the parents' scores are not known, either
         expected = estimator.fit_.params.model.empty_means(np.ones(1))[0][0]
     else:  # one group of exposure 1 was seen to be empty
         rate = estimator.beta_ + 1.0
         spike = np.zeros(3)
-        if model == "cgp":
+        if estimator.rho_ is not None:
             slab = (1 - estimator.rho_) * (estimator.beta_ / rate) ** estimator.alpha_
             spike = estimator.rho_ / (estimator.rho_ + slab)
         expected = estimator.alpha_ / rate * (1 - spike)

@@ -35,6 +35,9 @@ LEARN = {
     "gp": [("alpha",), ("beta",), ("gamma",), ("alpha", "beta", "gamma")],
     "cgp": [("alpha",), ("beta",), ("rho",), ("gamma",), ("alpha", "beta", "rho", "gamma")],
     "dm": [("alpha",), ("gamma",), ("alpha", "gamma")],
+    "dmp": [("alpha",), ("alpha", "concentration")],
+    "gpp": [("alpha",), ("alpha", "concentration"), ("alpha", "beta", "concentration")],
+    "cgpp": [("alpha", "concentration"), ("alpha", "beta", "concentration", "rho")],
 }
 LEARNING = [
     Cell(model, sampler, grouped, learn, symmetric)
@@ -50,6 +53,9 @@ LEARNING_SHORT = [
     Cell("cgp", "gibbs", True, ("alpha", "beta", "rho", "gamma")),
     Cell("dm", "gibbs", False, ("alpha",)),
     Cell("dm", "collapsed", True, ("gamma",), symmetric=True),
+    Cell("dmp", "collapsed", False, ("alpha", "concentration")),
+    Cell("gpp", "gibbs", True, ("alpha", "beta", "concentration")),
+    Cell("cgpp", "collapsed", True, ("alpha", "beta", "concentration", "rho")),
 ]
 
 

@@ -25,12 +25,20 @@ from planted import mutated, with_table
 
 from discan.algorithms import Gibbs
 from discan.kernels import gibbs
-from discan.models import ConditionalGammaPoisson, DirichletMultinomial, GammaPoisson, LoadingsPrior
+from discan.models import (
+    ConditionalGammaPoisson,
+    DirichletMultinomial,
+    DirichletProcess,
+    GammaPoisson,
+    GammaProcess,
+    LoadingsPrior,
+)
 from discan.models.hyperparameters import AugmentedScores
 from discan.models.seeds import Seeds
 
 COLLAPSED = import_module("discan.algorithms.collapsed")
 GIBBS = import_module("discan.algorithms.gibbs")
+PROCESS = import_module("discan.models.process")
 SAMPLING = import_module("discan.algorithms.sampling")
 
 
@@ -298,6 +306,58 @@ HYPER_MUTANTS = {
 @pytest.mark.parametrize("error", HYPER_MUTANTS)
 def test_hyperparameter_move(monkeypatch, error):
     cell, model, changes = HYPER_MUTANTS[error]
+    with_sums(monkeypatch, model, **changes)
+    assert_caught(cell)
+
+
+# Error: cell, function of ``models.process``, then what replaces it, given the function.
+DIRICHLET, GAMMA = (
+    Cell(model, "collapsed", False, ("alpha", "concentration")) for model in ("dmp", "gpp")
+)
+PROCESS_MUTANTS = {
+    "weights: no concentration": (
+        DIRICHLET, "_log_gamma", lambda draw: lambda shape, rng: draw(np.floor(shape) + 1e-3, rng)
+    ),
+    "weights: the tables of the other component": (
+        DIRICHLET, "_log_gamma", lambda draw: lambda shape, rng: draw(shape[::-1], rng)
+    ),
+    "concentration: no totals": (
+        GAMMA, "_concentration", lambda draw: lambda eta, t, _, *rest: draw(eta, t, 0.0, *rest)
+    ),
+    "concentration: log u of the wrong sign": (
+        DIRICHLET, "_concentration", lambda draw: lambda eta, t, s, *rest: draw(eta, t, -s, *rest)
+    ),
+    "concentration: a table per used component": (
+        DIRICHLET, "_concentration",
+        lambda draw: lambda eta, t, *rest: draw(eta, (t > 0).astype(int), *rest),
+    ),
+    "concentration: shared by one component only": (
+        DIRICHLET, "_concentration", lambda draw: lambda eta, *rest: draw(len(rest[0]) * eta, *rest)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", PROCESS_MUTANTS)
+def test_process_move(monkeypatch, error):
+    cell, name, change = PROCESS_MUTANTS[error]
+    monkeypatch.setattr(PROCESS, name, change(getattr(PROCESS, name)))
+    assert_caught(cell)
+
+
+PROCESS_SUMS = {
+    "alpha: no totals": (
+        Cell("dmp", "gibbs", False, ("alpha",)), DirichletProcess, {"log_beta": lambda sums: 0.0},
+    ),
+    "alpha: exposure 1": (
+        Cell("gpp", "gibbs", True, ("alpha",)), GammaProcess,
+        {"exposure_levels": lambda sums: np.ones_like(sums.exposure_levels)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", PROCESS_SUMS)
+def test_process_sums(monkeypatch, error):
+    cell, model, changes = PROCESS_SUMS[error]
     with_sums(monkeypatch, model, **changes)
     assert_caught(cell)
 

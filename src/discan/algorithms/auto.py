@@ -66,6 +66,8 @@ def learnt_by_default(
     if corpus.n_groups > 1 and not algorithm.whole_counts:
         return frozenset()
     open_ones = {*model.hyperparameters, "gamma"} - given - algorithm.cannot_learn
+    if not open_ones >= model.drawn_alone:  # the concentration is learnt through alpha
+        open_ones -= {"concentration"}
     learn = frozenset(open_ones)
     return learn if algorithm.refusal(model, learn, corpus) is None else frozenset()
 
@@ -78,8 +80,9 @@ def _choose(
     if model.levels > 1:
         return next(cls() for cls in ALGORITHMS if model.levels in cls.levels)
     many = corpus is not None and corpus.n_tokens >= MANY_TOKENS
-    if corpus is not None and not many and CHAIN.refusal(model, learn, corpus) is None:
-        plenty = not learn and _reaches(PLENTY, corpus, n_components)
+    counts = bool(model.drawn_alone)  # components, which only a chain can do
+    if corpus is not None and (counts or not many) and CHAIN.refusal(model, learn, corpus) is None:
+        plenty = not (learn or counts) and _reaches(PLENTY, corpus, n_components)
         if not plenty or MAP().refusal(model, learn):
             return CHAIN
     few = corpus is not None and not _reaches(FEW, corpus, n_components)

@@ -46,11 +46,14 @@ class Start(NamedTuple):
     """Where a fit starts; None leaves it to chance.
 
     loading_counts (J, K): expected counts of the data, without seeds; scores (I, K), any scale, or
-    a function that returns those of a block's documents (n, K).
+    a function that returns those of a block's documents (n, K); model and prior with other first
+    values of the hyperparameters to be learnt.
     """
 
     loading_counts: Array | None = None
     scores: Array | Callable[[BlockRef], Array] | None = None
+    model: Model | None = None
+    prior: LoadingsPrior | None = None
 
     def scores_of(self, block: BlockRef) -> Array | None:
         """Scores of a block's documents, (n, K)."""

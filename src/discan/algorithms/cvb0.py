@@ -112,7 +112,7 @@ class CollapsedVariational(Expectation):
         why = ", and expected counts are never zero"
         return (
             levels_refusal(self, model)
-            or self.learning_refusal(learn)
+            or self.learning_refusal(model, learn)
             or atom_refusal(self.name, model, why)
         )
 

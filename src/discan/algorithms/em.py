@@ -21,7 +21,12 @@ from discan.algorithms.base import (
     Stats,
     levels_refusal,
 )
-from discan.algorithms.expectation import Expectation, OnlineOptions, atom_refusal
+from discan.algorithms.expectation import (
+    Expectation,
+    OnlineOptions,
+    atom_refusal,
+    process_refusal,
+)
 from discan.algorithms.log_prior import log_prior
 from discan.algorithms.quasi_newton import QuasiNewton, pays
 from discan.algorithms.schedule import Schedule
@@ -55,7 +60,7 @@ class EM(Expectation):
         """Refuse hyperparameters to learn, and a model whose scores can be exactly zero."""
         return (
             levels_refusal(self, model)
-            or self.learning_refusal(learn)
+            or self.learning_refusal(model, learn)
             or atom_refusal(self.name, model, POINT)
         )
 
@@ -204,7 +209,7 @@ class MaximumLikelihood(PointEstimate):
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
         """Refuse priors to learn, tempering of anything but proportions, and atoms at zero."""
-        if (refusal := levels_refusal(self, model)) is not None:
+        if refusal := levels_refusal(self, model) or process_refusal(self.name, model):
             return refusal
         if learn:
             return InputError(

@@ -43,6 +43,7 @@ __all__ = [
     "block_lengths",
     "even_batch",
     "even_state",
+    "process_refusal",
 ]
 
 # A fold-in by plain steps stops when a step moves less than this fraction of a document's words.
@@ -167,8 +168,10 @@ class Expectation(OnlineOptions, Algorithm):
 
     # ---- before a fit ----
 
-    def learning_refusal(self, learn: frozenset[str]) -> DiscanError | None:
-        """Refuse hyperparameters that expected counts would get wrong."""
+    def learning_refusal(self, model: Model, learn: frozenset[str]) -> DiscanError | None:
+        """Refuse models and hyperparameters that expected counts would get wrong."""
+        if refusal := process_refusal(self.name, model):
+            return refusal
         wrong = sorted(learn & self.cannot_learn)
         if not wrong:
             return None
@@ -444,6 +447,17 @@ class Expectation(OnlineOptions, Algorithm):
             self.geometric_mean, params.power, steps, tolerance, collect,
         )  # fmt: skip
         return objective
+
+
+def process_refusal(name: str, model: Model) -> DiscanError | None:
+    """Refuse a model whose number of components is learnt by algorithms that draw no tokens."""
+    if not model.drawn_alone:
+        return None
+    return InputError(
+        f"{name} gives every component a part of each token, so that none is unused, and the "
+        f"{model.name} model learns how many are used",
+        use={"algorithm": ("collapsed", "gibbs"), "model": model.fixed().short},
+    )
 
 
 def atom_refusal(name: str, model: Model, why: str) -> DiscanError | None:

@@ -94,10 +94,11 @@ class Sampler(Algorithm):
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
-        """Refuse counts that are not 32-bit whole numbers."""
-        refusal = levels_refusal(self, model)
-        if refusal is not None or corpus is None or corpus.count_type.kind == "i":
+        """Refuse counts that are not 32-bit whole numbers, and what the model cannot learn."""
+        if (refusal := levels_refusal(self, model)) is not None:
             return refusal
+        if corpus is None or corpus.count_type.kind == "i":
+            return model.learning_refusal(learn)
         instead = {"algorithm": "variational"}
         if corpus.integral:
             return LimitError("a count above 2,147,483,647 is too large for a sampler", use=instead)

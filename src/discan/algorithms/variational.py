@@ -58,7 +58,9 @@ class Variational(Expectation):
     def refusal(
         self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
     ) -> DiscanError | None:
-        """Refuse to learn gamma with point loadings, which have no prior density."""
+        """Refuse to count components, and to learn gamma with point loadings, without a density."""
+        if refusal := self.learning_refusal(model, learn):
+            return refusal
         if "gamma" in learn and self.loadings == "point":
             return InputError(
                 "gamma cannot be learnt with point loadings", use={"loadings": "dirichlet"}

@@ -29,6 +29,13 @@ from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
 from discan.estimators.callbacks import TakesCallbacks, with_callbacks
+from discan.estimators.counting import (
+    check_counting,
+    is_auto,
+    remark_on_count,
+    remark_on_limit,
+    upper_limit,
+)
 from discan.estimators.effects import LabelEffects
 from discan.estimators.exchange import Exchange
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
@@ -49,7 +56,8 @@ from discan.fitting.posterior import KnownLoadings
 from discan.fitting.result import Fit
 from discan.fitting.run import Run, Task
 from discan.fitting.starting import begin, needed_bytes
-from discan.models import MODELS, LoadingsPrior, Model
+from discan.fitting.trimming import trimmed
+from discan.models import MODELS, LoadingsPrior, Model, process_of
 from discan.models.base import proportions
 from discan.models.hyperparameters import Hyperprior
 from discan.models.levels import with_parents
@@ -89,8 +97,9 @@ class DCA(
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of components, K.
+    n_components : int or "auto", default=10
+        Number of components, K. "auto" learns it: the model gets a prior under which most of many
+        components are empty ("dmp", "gpp" or "cgpp"; see ``n_used_``), and a sampler is needed.
     model : {"dm", "gp", "cgp"}, full name or Model, default="dm"
         "dirichlet-multinomial" (LDA, MPCA, PLSI), "gamma-poisson" (GaP, NMF) or
         "conditional-gamma-poisson" (GaP whose components may be truly absent).
@@ -163,6 +172,10 @@ class DCA(
         answer stops the fit. Arrays may change with the next cycle: copy those that you keep.
     progress : bool, optional
         Progress bar on stderr; by default only in a terminal.
+    max_components : int, optional
+        With ``n_components="auto"``, the most components that are tried. By default one per 4
+        documents and per 200 tokens, at least 10 and at most 200. It should be well above the
+        number that is used.
     checkpoint : path, optional
         Folder to write the run to every ``checkpoint_every`` cycles. After any end, even kill -9,
         ``discan.resume(folder)`` continues from there and ends with the same bits.
@@ -181,6 +194,14 @@ class DCA(
         Names by ``name_components``, or else a noun and a number from 1: "topic 1".
     sizes_ : (K,) array
         Fraction of all tokens that each component explains.
+    n_used_, n_used_interval_ : int, (int, int)
+        Posterior median and 90 % interval of the number of components that hold at least one
+        token; for samplers. With ``n_components="auto"``, components that hold tokens in less than
+        half of the draws are in no table, and ``components_`` has as many rows as are left.
+    n_large_, n_large_interval_ : int, (int, int)
+        The same of components that hold at least 0.1 % of all tokens.
+    concentration_ : float or None
+        Posterior mean of the concentration of a process; None for other models.
     component_counts_ : (I, K) array
         Posterior mean of the tokens of each training document given to each component.
     scores_, proportions_ : (I, K) arrays
@@ -228,7 +249,7 @@ class DCA(
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int | str = 10,
         *,
         model: str | Model = "dm",
         algorithm: str | Algorithm = "auto",
@@ -254,6 +275,7 @@ class DCA(
         progress: bool | None = None,
         checkpoint: Any = None,
         checkpoint_every: int = 10,
+        max_components: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.model = model
@@ -280,6 +302,7 @@ class DCA(
         self.progress = progress
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.max_components = max_components
 
     # ---- attributes of the fit ----
 
@@ -297,6 +320,11 @@ class DCA(
     parent_proportions_ = FromFit(lambda fit: proportions(fit.known_parent_scores))
     sizes_ = FromFit(lambda fit: fit.sizes)
     component_names_ = FromFit(lambda fit: fit.component_names)
+    n_used_ = FromFit(lambda fit: fit.n_used)
+    n_used_interval_ = FromFit(lambda fit: fit.n_used_interval)
+    n_large_ = FromFit(lambda fit: fit.n_large)
+    n_large_interval_ = FromFit(lambda fit: fit.n_large_interval)
+    concentration_ = FromFit(lambda fit: fit.concentration)
     alpha_ = FromFit(lambda fit: fit.hyperparameter("alpha"))
     beta_ = FromFit(lambda fit: fit.hyperparameter("beta"))
     rho_ = FromFit(lambda fit: fit.hyperparameter("rho"))
@@ -340,7 +368,10 @@ class DCA(
                 "several chains choose by their documents, which must be in memory",
                 use={"n_chains": 1},
             )
-        remark_on_data(plain, whole("n_components", self.n_components, 1))
+        limit = upper_limit(plain, self.n_components, self.max_components)
+        if is_auto(self.n_components):
+            remark_on_limit(limit, self.max_components)
+        remark_on_data(plain, limit)
         corpus = weighted(plain, sample_weight, MODELS.find(self.model).normalised)
         # a document's usual number of tokens is that without weights
         totals = {} if corpus is plain else {"group_totals": usual_totals(plain)}
@@ -355,7 +386,7 @@ class DCA(
             run = self._last_run_of(corpus)
             if run is None:
                 place = None if folder is None else folder.place
-                run = begin(self._task(corpus, seed), self.init, engine, place)
+                run = begin(self._task(corpus, seed), self._init, engine, place)
             return self._finish(run, corpus, engine, folder, totals)
 
     def estimate(self, X: Any) -> Estimate:
@@ -370,8 +401,8 @@ class DCA(
         task.check()
         schedule = task.plan().limited(self._limits()[0])
         n_workers = n_threads(self.n_jobs)
-        needed = needed_bytes(task, schedule, self.init, n_workers)
-        return Estimate.of(task, schedule, self.init, needed, n_workers)
+        needed = needed_bytes(task, schedule, self._init, n_workers)
+        return Estimate.of(task, schedule, self._init, needed, n_workers)
 
     def resume(self) -> Self:
         """Finish the run of the folder ``checkpoint``, which was begun with these settings."""
@@ -389,7 +420,7 @@ class DCA(
             if folder.has_state:
                 run = restored(folder, task, engine)
             else:
-                run = begin(task, self.init, engine, folder.place)
+                run = begin(task, self._init, engine, folder.place)
             return self._finish(run, corpus, engine, folder, totals)
 
     def _finish(
@@ -404,8 +435,7 @@ class DCA(
             with self._cycle_tasks(run, corpus, n_cycles) as after:
                 run.advance(max_iter, tol, after, self.progress, folder)
             result = run.result(by_size=not self._keeps_order())
-        self.fit_, self._stream = replace(result, **changes), None
-        remark_on_fit(self.fit_)
+        self._take(replace(result, **changes))
         run.engine = Threads(1)
         keep = (self.warm_start or run.reason == "interrupted") and not run.on_disk
         self._last = (run, self._key(corpus)) if keep else None
@@ -421,7 +451,7 @@ class DCA(
         folders = [None if folder is None else folder.of_chain(n) for n in range(len(seeds))]
         tasks = [self._task(corpus, each) for each in seeds]
         threads = n_threads(self.n_jobs)
-        needed = chains_bytes(tasks[0], self.init, len(seeds), threads)
+        needed = chains_bytes(tasks[0], self._init, len(seeds), threads)
         remedy = "use fewer chains, or fewer at once (n_jobs), or fewer components"
         check_memory(needed, "this fit of several chains", remedy)
         calls = threading.Lock()
@@ -430,7 +460,7 @@ class DCA(
             own = folders[n]
             if own is not None and own.has_state:
                 return restored(own, tasks[n], engine)
-            return begin(tasks[n], self.init, engine)
+            return begin(tasks[n], self._init, engine)
 
         def advance(n: int, run: Run, asked: Callable[[Run], Any], progress: bool | None) -> None:
             def after(run: Run) -> bool:
@@ -444,11 +474,25 @@ class DCA(
             fits = run_chains(start, len(seeds), threads, advance, self.progress)
             fits = [replace(fit, **changes) for fit in fits]
             with self._threads() as engine:
-                self.fit_ = gathered(fits, corpus, self._keeps_order(), engine)
-        self._stream = None
-        remark_on_fit(self.fit_)
+                self._take(gathered(fits, corpus, self._keeps_order(), engine))
         self._last = None
         return self
+
+    def _take(self, fit: Fit) -> None:
+        """Keep the result, and say what is remarkable about it."""
+        self._stream = None
+        if is_auto(self.n_components):
+            self.fit_ = trimmed(fit)
+            remark_on_count(self.fit_)
+            return
+        self.fit_ = fit
+        remark_on_fit(fit)
+
+    @property
+    def _init(self) -> Any:
+        """Where to start: components to be counted begin as too many, and are merged."""
+        auto = is_auto(self.n_components) and isinstance(self.init, str) and self.init == "auto"
+        return "merged" if auto else self.init
 
     def _n_chains(self) -> int:
         """Check and return the number of chains."""
@@ -708,13 +752,18 @@ class DCA(
 
     def _task(self, corpus: Corpus, seed: int) -> Task:
         """Check the arguments and say what is to be fitted."""
-        n_components = whole("n_components", self.n_components, 1)
+        n_components = upper_limit(corpus, self.n_components, self.max_components)
         if self.hyperprior is not None and not isinstance(self.hyperprior, Hyperprior):
             raise InputError(
                 "{}; give a discan.Hyperprior", argument="hyperprior", value=self.hyperprior
             )
         model, learn = self._model(), self._learn()
+        if is_auto(self.n_components):
+            model = process_of(model)
+            learn = None if learn is None else learn | model.drawn_alone
         algorithm = choose(self.algorithm, model, learn or frozenset(), corpus, n_components)
+        if is_auto(self.n_components):
+            check_counting(algorithm, {"alpha": self.alpha}, self.init)
         if learn is None:
             names = ("alpha", "beta", "rho", "gamma")
             given = frozenset(name for name in names if getattr(self, name) is not None)

@@ -15,6 +15,7 @@ from discan.engines.threads import n_threads
 from discan.errors import ModelFileError, shown
 from discan.estimators import presets
 from discan.estimators.classifier import DCAClassifier
+from discan.estimators.counting import AUTO
 from discan.estimators.dca import DCA
 from discan.estimators.features import DCAFeatures
 from discan.estimators.seeding import fixed_rows
@@ -56,7 +57,8 @@ def _load(path: str | os.PathLike[str]) -> Any:
     fit, header, arrays = read_fit(path)
     layout = fit.layout
     estimator = _estimator(header, arrays)
-    if estimator.n_components != fit.n_components:
+    counted = estimator.n_components == AUTO and fit.concentration is not None
+    if estimator.n_components != fit.n_components and not counted:
         raise ModelFileError(f"n_components is {shown(estimator.n_components)}")
     if estimator.groups is not None:
         groups, _, _ = read_groups(estimator.groups, layout.n_words)

@@ -18,7 +18,7 @@ def _preset(model: str, algorithm: str) -> Callable[[type[DCA]], type[DCA]]:
     """Fix the model of DCA and set its default algorithm; the docstring tells all parameters."""
 
     def decorate(cls: type[DCA]) -> type[DCA]:
-        def __init__(self: DCA, n_components: int = 10, **params: Any) -> None:
+        def __init__(self: DCA, n_components: int | str = 10, **params: Any) -> None:
             DCA.__init__(self, n_components, model=model, **{"algorithm": algorithm, **params})
 
         inherited = inspect.signature(DCA.__init__).parameters.values()

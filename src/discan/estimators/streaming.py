@@ -149,7 +149,7 @@ class Streams:
             prior = LoadingsPrior.of(self.gamma, corpus.layout)
             model, init, before = model.prepare(n_components, corpus), self.init, 0
         else:
-            model, prior, init = fit.params.model, fit.params.prior, fit.components
+            model, prior, init = fit.params.model.fixed(), fit.params.prior, fit.components
             algorithm, before = streaming(chosen, model), fit.settings.get("documents", 0)
             if fit.documents is not None and not before:
                 before = len(fit.documents.scores)

@@ -257,7 +257,7 @@ def _priors(
         )
     if found.params.prior.seeds is not None:
         raise InputError("the evidence of a model with seeds or fixed components is not computed")
-    return found.params.model, found.params.prior
+    return found.whole_model, found.params.prior
 
 
 def _warning(error: float, moved: float | None, effort: str) -> str:

@@ -14,9 +14,11 @@ from discan.errors import ModelFileError
 from discan.fitting.posterior import PER_COMPONENT, Draws
 from discan.typing import Array
 
-__all__ = ["Chains", "Record", "read_chains", "write_chains"]
+__all__ = ["LARGE", "Chains", "Record", "read_chains", "write_chains"]
 
-RECORDED = ("alpha", "beta", "rho")  # of each draw, beside gamma
+LARGE = 0.001
+"""Share of all tokens from which on a component is called large."""
+RECORDED = ("alpha", "beta", "rho", "concentration")  # of each draw, beside gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +32,15 @@ class Record:
     hyperparameters : dict of str to array
         Those that were learnt: alpha, beta and rho (D, K); gamma (D, G), or (D, 1), their mean,
         where groups are many.
+    used, large : (D,) arrays, optional
+        Number of components with tokens, and with at least 0.1 % of all tokens; needed where some
+        components are left out of ``sizes``.
     """
 
     sizes: Array
     hyperparameters: dict[str, Array] = field(default_factory=dict)
+    used: Array | None = None
+    large: Array | None = None
 
     @property
     def n_draws(self) -> int:
@@ -46,13 +53,23 @@ class Record:
             name: values[:, order] if name in PER_COMPONENT else values
             for name, values in self.hyperparameters.items()
         }
-        return Record(self.sizes[:, order], hyper)
+        return replace(self.counted(), sizes=self.sizes[:, order], hyperparameters=hyper)
+
+    def counted(self) -> Record:
+        """Return the same with the numbers of components, from the sizes if they are not known."""
+        if self.used is not None:
+            return self
+        used, large = (self.sizes > 0).sum(axis=1), (self.sizes >= LARGE).sum(axis=1)
+        return replace(self, used=used, large=large)
 
     def last(self, n: int) -> Record:
         """Return the last n draws."""
         first = self.n_draws - n
         hyper = {name: values[first:] for name, values in self.hyperparameters.items()}
-        return Record(self.sizes[first:], hyper)
+        known = self.counted()
+        assert known.used is not None
+        assert known.large is not None
+        return Record(self.sizes[first:], hyper, known.used[first:], known.large[first:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +239,9 @@ def _needed(value: Any) -> Any:
 
 def _write_record(prefix: str, record: Record, arrays: dict[str, Array]) -> None:
     arrays[f"{prefix}.sizes"] = record.sizes
+    counted = record.counted()
+    for name, values in (("used", counted.used), ("large", counted.large)):
+        arrays[f"{prefix}.{name}"] = np.asarray(values, dtype=np.int64)
     for name, values in record.hyperparameters.items():
         arrays[f"{prefix}.{name}"] = values
 
@@ -235,7 +255,16 @@ def _read_record(prefix: str, arrays: Mapping[str, Array], sizes: Sizes) -> Reco
     rules |= {name: Rule(("draws", "K"), low=0, optional=True) for name in RECORDED}
     rules["gamma"] = Rule(("draws", None), low=0, optional=True)
     values = taken(rules, arrays, sizes, f"{prefix}.")
-    return Record(values.pop("sizes"), values)
+    record = Record(values.pop("sizes"), values)
+    if f"{prefix}.used" not in arrays:  # as files were before components were left out of them
+        return record
+    rules = {name: Rule(("draws",), "i8", low=0, high=MOST) for name in ("used", "large")}
+    counts = taken(rules, arrays, sizes, f"{prefix}.")
+    listed = record.counted()
+    for name in ("used", "large"):
+        if (counts[name] < getattr(listed, name)).any():
+            raise ModelFileError(f"{prefix}.{name} is less than the number of components listed")
+    return replace(record, **counts)
 
 
 def _write_draws(prefix: str, draws: Draws, arrays: dict[str, Array]) -> None:

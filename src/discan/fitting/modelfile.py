@@ -110,6 +110,7 @@ def write_fit(
         "group_of_word": layout.group_of_word,
         "group_totals": fit.group_totals,
     }
+    arrays |= {f"unused.{name}": value for name, value in fit.unused.items()}
     stored = fit.documents if isinstance(fit.documents, StoredDocuments) else None
     if stored is not None:
         arrays["component_totals"] = stored.totals
@@ -202,6 +203,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         given_names=_given_names(header.get("component_names"), sizes["K"]),
         **decode_about(header, arrays, sizes["I"]),
         group_totals=tables.get("group_totals", np.ones(layout.n_groups)),
+        unused=_unused(model, arrays, flat),
         record=record,
         draws=draws,
         chains=chains,
@@ -243,6 +245,18 @@ def _model_values(model: Model, arrays: Mapping[str, Array]) -> dict[str, Array]
         raise ModelFileError("there are no components")
     rules = {name: Rule(size, "f8", low=0) for name, size in model.axes.items()}
     return taken(rules, arrays, {"K": len(alpha)}, "model.")
+
+
+def _unused(model: Model, arrays: Mapping[str, Array], flat: bool) -> dict[str, Array]:
+    """Return the hyperparameters of components that are in no table; most files have none."""
+    alpha = arrays.get("unused.alpha")
+    if alpha is None:
+        return {}
+    if flat:
+        raise ModelFileError("there are unused components without a prior")
+    rules = {name: Rule(("K",), "f8", low=0) for name in model.hyperparameters}
+    sizes = {"K": len(np.atleast_1d(alpha))}
+    return model.with_values(taken(rules, arrays, sizes, "unused."), sizes["K"], flat).values()
 
 
 def _algorithm(header: Mapping[str, Any], arrays: Mapping[str, Array], model: Model) -> Algorithm:

@@ -24,7 +24,7 @@ ROUNDING = 1e-3
 # A word's largest loading is not smaller, by bytes of a number: counts are divided by it. Geometric
 # means are at least 1e-150, and gamma is at least 1e-100.
 _LEAST = {4: 1e-30, 8: 1e-160}
-PER_COMPONENT = ("alpha", "beta", "rho", "parents")
+PER_COMPONENT = ("alpha", "beta", "rho", "concentration", "parents")
 """Arrays of a model whose first axis is that of the components."""
 
 

@@ -54,7 +54,7 @@ from discan.fitting.recommending import Recommended, recommend
 from discan.fitting.summary import Component, summarise
 from discan.fitting.trace import Trace
 from discan.fitting.uncertainty import no_deviations, score_deviations
-from discan.models.base import proportions
+from discan.models.base import Model, proportions
 from discan.typing import Array
 from discan.validation import whole
 
@@ -101,6 +101,8 @@ class Fit:
         Mean count of each group in the documents that have it.
     given_names : (K,) tuple of str and None
         Names of the components that were given; () if none was.
+    unused : dict of str to (n,) array
+        Hyperparameters of components that hold nothing and are in no table; empty if all are.
     """
 
     algorithm: Algorithm
@@ -123,6 +125,7 @@ class Fit:
     converged: bool = False
     n_cycles: int = 0
     given_names: Given = ()
+    unused: dict[str, Array] = field(default_factory=dict)
 
     # ---- components ----
 
@@ -161,6 +164,53 @@ class Fit:
     def n_components(self) -> int:
         """Number of components, K."""
         return self.params.n_components
+
+    @property
+    def whole_model(self) -> Model:
+        """The model with the unused components, which its evidence needs."""
+        model: Any = self.params.model
+        if self.unused:
+            values = {k: np.append(v, self.unused[k]) for k, v in model.values().items()}
+            model = replace(model, **values)
+        fixed: Model = model.fixed()
+        return fixed
+
+    # ---- how many are used ----
+
+    @property
+    def n_used(self) -> int:
+        """Posterior median of the number of components that hold at least one token."""
+        return int(np.median(self._counted("used")))
+
+    @property
+    def n_used_interval(self) -> tuple[int, int]:
+        """Its 90 % interval."""
+        return _interval(self._counted("used"))
+
+    @property
+    def n_large(self) -> int:
+        """Posterior median of the number of components with at least 0.1 % of all tokens."""
+        return int(np.median(self._counted("large")))
+
+    @property
+    def n_large_interval(self) -> tuple[int, int]:
+        """Its 90 % interval."""
+        return _interval(self._counted("large"))
+
+    @property
+    def concentration(self) -> float | None:
+        """Concentration of a process; None for other models."""
+        values = self.hyperparameter("concentration")
+        return None if values is None else float(values[0])
+
+    def _counted(self, what: str) -> Array:
+        """Numbers of components of each draw, (D,)."""
+        if self.record is None or not self.record.n_draws:
+            raise InputError(
+                "the number of used components is counted in draws, and this fit has none",
+                use={"algorithm": ("collapsed", "gibbs")},
+            )
+        return np.asarray(getattr(self.record.counted(), what))
 
     # ---- sizes and names ----
 
@@ -363,7 +413,9 @@ class Fit:
             values = np.asarray(self.hyperparameter(name))
             low, high = float(values.min()), float(values.max())
             span = f"{low:.2g}" if high - low < 1e-9 * high else f"{low:.2g} to {high:.2g}"
-            total = f" (sum {values.sum():.3g}{self._spread(name)})" if name == "alpha" else ""
+            total = ""
+            if name == "alpha":
+                total = f" (sum {values.sum():.3g}{self._spread(name)})"
             parts.append(f"{name} {span}{total or self._spread(name)}")
         return ", ".join(parts)
 
@@ -375,7 +427,8 @@ class Fit:
         values = draws[name].sum(axis=1) if name == "alpha" else draws[name].mean(axis=1)
         low, high = np.quantile(values, (0.05, 0.95))
         told = f"90 % interval {low:.3g} to {high:.3g}"
-        return f", {told}" if name == "alpha" else f" ({told}{' of the mean' * (name != 'gamma')})"
+        several = name not in ("gamma", "concentration")
+        return f", {told}" if name == "alpha" else f" ({told}{' of the mean' * several})"
 
     @property
     def draw_objectives(self) -> Array:
@@ -598,6 +651,7 @@ class Fit:
             "algorithm": self.algorithm.name,
             "components": self.n_components,
             **({"parents": len(self.parents)} if self.params.model.levels > 1 else {}),
+            **self._process(),
             "documents": self.n_documents,
             "words": self.layout.n_words,
             "groups": self.layout.n_groups,
@@ -606,6 +660,19 @@ class Fit:
             "converged": self.converged,
             "stopped": self.reason,
             "seed": str(self.settings.get("seed", "")),
+        }
+
+    def _process(self) -> dict[str, Any]:
+        """How many components are used, where that was learnt."""
+        if self.concentration is None or self.record is None or not self.record.n_draws:
+            return {}
+        return {
+            "used components": self.n_used,
+            "used, 90 % interval": list(self.n_used_interval),
+            "large components": self.n_large,
+            "large, 90 % interval": list(self.n_large_interval),
+            "most components": self.n_components + len(self.unused.get("alpha", ())),
+            "concentration": self.concentration,
         }
 
     def __repr__(self) -> str:
@@ -625,3 +692,9 @@ class Fit:
     def seed(self) -> np.uint64:
         """The seed of the fit, which names the random streams of inference, too."""
         return np.uint64(self.settings["seed"])
+
+
+def _interval(numbers: Array) -> tuple[int, int]:
+    """Limits between which nine tenths of some whole numbers lie."""
+    low, high = np.quantile(numbers, (0.05, 0.95), method="inverted_cdf")
+    return int(low), int(high)

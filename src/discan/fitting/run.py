@@ -95,6 +95,8 @@ class Task:
                 argument="learn", value=sorted(map(str, self.learn - known)),
             )  # fmt: skip
         refusal = algorithm.refusal(model, self.learn, self.corpus)
+        if self.hyperprior is not None:
+            refusal = refusal or model.hyperprior_refusal(self.hyperprior)
         if refusal is not None:
             raise refusal
         if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):
@@ -184,7 +186,12 @@ class Run:
     ) -> Run:
         """Make the first parameters and states, in memory or in files."""
         algorithm, clock = task.algorithm, Clock(np.uint64(task.seed), -1)
-        params = algorithm.init(task.first_params(schedule), schedule, start, clock)
+        params = task.first_params(schedule)
+        if start.model is not None:
+            params = params.with_model(start.model)
+        if start.prior is not None:
+            params = replace(params, prior=start.prior)
+        params = algorithm.init(params, schedule, start, clock)
         blocks, corpus = schedule.blocks, schedule.corpus
         if states is not None and schedule.first_lanes is None:
             # first states add to no sums, so each is made when its block is first visited

@@ -13,9 +13,11 @@ import numpy as np
 
 from discan.algorithms.anchor_words import from_words, sketch_width
 from discan.algorithms.base import Algorithm, Params, Start
+from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.corners import from_corners, krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
+from discan.algorithms.merging import Tokens
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import (
     first_pass,
@@ -35,10 +37,14 @@ from discan.fitting.run import Run, Task, without_tables
 from discan.fitting.states import DiskStates
 from discan.typing import Array
 
-__all__ = ["STARTS", "begin", "needed_bytes"]
-
 log = logging.getLogger("discan")
 
+__all__ = ["STARTS", "begin", "needed_bytes"]
+
+# Sweeps before components are merged, and how often that is done at most.
+MERGE_SWEEPS, MERGE_ROUNDS = 20, 8
+# Sum of alpha of the components that are empty at the start.
+SPARE_ALPHA = 1e-3
 # Cycles of MAP that a start by MAP takes, after a first pass.
 START_CYCLES = 10
 
@@ -138,8 +144,58 @@ def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> 
     return _by(task, EM(), "documents", START_CYCLES, engine, place)
 
 
+def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
+    """Start from ten cycles of MAP, and dissolve the components that the others explain as well.
+
+    A few sweeps of a chain come before each attempt.
+    """
+    if task.corpus.on_disk:
+        raise InputError(
+            "components are merged by all their tokens, so the documents must be in memory",
+            remedy="load the corpus, or give a number of components",
+        )
+    start = _map(task, schedule, engine, place)
+    rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
+    for _ in range(MERGE_ROUNDS):
+        run = begin(replace(task, algorithm=Collapsed()), start, engine)
+        for _ in range(MERGE_SWEEPS):
+            run.advance_one()
+        tokens = _tokens(run)
+        before = int((tokens.loading_counts.sum(axis=0) > 0).sum())
+        done = tokens.merge() + tokens.dissolve(rng)
+        counts = tokens.loading_counts
+        log.debug("%d components of %d are joined with others", done, before)
+        spare = SPARE_ALPHA / len(tokens.alpha)
+        alpha = np.where(counts.sum(axis=0) > 0, tokens.alpha, spare)
+        model: Any = replace(run.params.model, alpha=alpha)  # type: ignore[type-var]
+        start = Start(counts, tokens.component_counts, model, run.params.prior)
+        if not done:
+            break
+    return start
+
+
+def _tokens(run: Run) -> Tokens:
+    """Return the tokens of a collapsed chain."""
+    corpus, n_components = run.training, run.params.n_components
+    blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
+    states = [run.states.get(block) for block in blocks]
+    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
+    return Tokens(
+        np.repeat(rows, corpus.counts),
+        np.repeat(corpus.words, corpus.counts),
+        np.concatenate([state.assignments for state in states]).astype(np.int64),
+        np.asarray(run.params.loading_counts).astype(np.float64),
+        np.concatenate(
+            [s.counts(b, n_components) for b, s in zip(blocks, states, strict=True)]
+        ).astype(np.float64),
+        np.array(run.params.model.alpha),
+        run.params.prior,
+    )
+
+
 STARTS = {
     "random": _random, "documents": _documents, "words": _words, "corners": _corners, "map": _map,
+    "merged": _merged,
 }  # fmt: skip
 
 
@@ -274,5 +330,5 @@ def _corners_bytes(task: Task, schedule: Schedule) -> float:
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 _BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
-    "corners": _corners_bytes,
+    "corners": _corners_bytes, "merged": _map_bytes,
 }  # fmt: skip

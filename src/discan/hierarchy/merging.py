@@ -117,6 +117,8 @@ def _hyperparameters(
     if "rho" in values:
         found["rho"] = np.array([values["rho"][group].prod() for group in groups])
         present, whole = 1.0 - values["rho"], 1.0 - found["rho"]
+    if "concentration" in values:  # one number, which merging leaves as it is
+        found["concentration"] = values["concentration"][: len(groups)]
     if "beta" in values:
         beta = np.asarray(values["beta"])
         mean = np.divide(present * alpha, beta, out=np.zeros_like(alpha), where=beta > 0)

@@ -6,6 +6,13 @@ from discan.models.conditional import ConditionalGammaPoisson
 from discan.models.dirichlet_multinomial import DirichletMultinomial
 from discan.models.gamma_poisson import GammaPoisson
 from discan.models.loadings import LoadingsPrior
+from discan.models.process import (
+    ConditionalGammaProcess,
+    DirichletProcess,
+    GammaProcess,
+    Process,
+    process_of,
+)
 from discan.registry import import_all
 
 import_all(__name__, __path__)  # a new file registers itself
@@ -13,9 +20,14 @@ import_all(__name__, __path__)  # a new file registers itself
 __all__ = [
     "MODELS",
     "ConditionalGammaPoisson",
+    "ConditionalGammaProcess",
     "DirichletMultinomial",
+    "DirichletProcess",
     "GammaPoisson",
+    "GammaProcess",
     "LoadingsPrior",
     "Model",
+    "Process",
     "ScoreTable",
+    "process_of",
 ]

@@ -22,7 +22,7 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
-from discan.errors import InputError, LimitError
+from discan.errors import DiscanError, InputError, LimitError
 from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
 from discan.registry import Registry
 from discan.typing import Array
@@ -65,7 +65,8 @@ class Model(ABC):
 
     Class attributes: ``name`` and ``short`` name; ``hyperparameters``, the fields that can be given
     and learnt; ``normalised``, whether a document's scores sum to one (totals are conditioned on);
-    ``levels``, 2 if the components have parents (``models.levels``).
+    ``levels``, 2 if the components have parents (``models.levels``); ``drawn_alone``, the
+    hyperparameters that only a sampler can learn.
     """
 
     name: ClassVar[str]
@@ -74,6 +75,7 @@ class Model(ABC):
     normalised: ClassVar[bool]
     hyperprior: ClassVar[Hyperprior] = Hyperprior()
     levels: ClassVar[int] = 1
+    drawn_alone: ClassVar[frozenset[str]] = frozenset()
     alpha: Any  # a number, a (K,) array or None; always an array once prepared
 
     # ---- what each model defines ----
@@ -126,6 +128,18 @@ class Model(ABC):
     def total_log_bag(self, corpus: Corpus) -> float:
         """Sum of ``log_bag`` over all documents; it does not depend on the hyperparameters."""
         return corpus.sum_over(self.log_bag, f"log bag, {self.name}")
+
+    def learning_refusal(self, learn: frozenset[str]) -> DiscanError | None:
+        """Return why a sampler cannot learn these hyperparameters; None if it can."""
+        return None
+
+    def hyperprior_refusal(self, prior: Hyperprior) -> DiscanError | None:
+        """Return why the hyperparameters cannot have this prior; None if they can."""
+        return None
+
+    def fixed(self) -> Model:
+        """The model with a fixed number of components and its present hyperparameters."""
+        return self
 
     def can_be_absent(self, learn: frozenset[str]) -> bool:
         """Whether a score can be exactly zero, now or after these hyperparameters are learnt."""

@@ -37,13 +37,16 @@ SEEDED_STEPS = 20
 class Hyperprior:
     """Priors of the hyperparameters, for the sampling moves.
 
-    Each of alpha, beta and gamma is Gamma(shape, rate), every rho is Beta(x, y).
+    Each of alpha, beta and gamma is Gamma(shape, rate), every rho is Beta(x, y). Under a process
+    the concentration is Gamma(shape, rate), and the pair of alpha is that of its sum ("dmp"); of
+    models of amounts, its rate is that of every alpha, and the shape has no use ("gpp", "cgpp").
     """
 
     alpha: tuple[float, float] = (1.0, 1.0)
     beta: tuple[float, float] = (1.0, 1.0)
     rho: tuple[float, float] = (1.0, 1.0)
     gamma: tuple[float, float] = (1.0, 1.0)
+    concentration: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         """Check that each is a pair of numbers, the first above 0."""

@@ -175,14 +175,14 @@ class LoadingsPrior:
         ----------
         means : (J, K) array
             None of the sums is zero.
-        columns : (K,) array, optional
-            The order of the components in the result.
+        columns : array, optional
+            The components of the result, in order.
         order : {"C", "F"}
             Whether the components of a word or the words of a component are adjacent in memory.
         """
         groups, totals = self.layout.group_of_word, self.layout.group_sums(means)
-        result = np.empty(means.shape, order=order)
         given = range(means.shape[1]) if columns is None else columns
+        result = np.empty((len(means), len(given)), order=order)
         for k, column in enumerate(given):  # one column at a time, to save memory
             result[:, k] = means[:, column]
             result[:, k] /= totals[0, column] if len(totals) == 1 else totals[groups, column]

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Join components of a chain that are better explained as one, and dissolve superfluous ones.
+
+A chain that starts with too many components splits the true ones, and takes very long to join them
+again token by token. Here components are compared with what would be without them, given the
+component of every token: the gain of log p(W, z), scores and loadings integrated out, and that of
+the entropy of the tokens' components, each given all others. These are rules for a start, not exact
+moves of a chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import entr, gammaln
+
+from discan.models import LoadingsPrior
+from discan.typing import Array
+
+__all__ = ["Tokens"]
+
+NEIGHBOURS = 4  # components that one is compared with, by words and by documents each
+STEPS = 4  # of a document's proportions, if a component is dissolved
+SMALL = 0.5  # a component below this part of the mean size may be dissolved
+
+
+@dataclass
+class Tokens:
+    """The tokens of a chain; the methods change their components.
+
+    Attributes
+    ----------
+    documents, words, components : (N,) arrays
+        Those of every token, in the order of the documents.
+    loading_counts : (J, K) array of float
+    component_counts : (I, K) array of float
+    alpha : (K,) array
+    prior : LoadingsPrior
+    """
+
+    documents: Array
+    words: Array
+    components: Array
+    loading_counts: Array
+    component_counts: Array
+    alpha: Array
+    prior: LoadingsPrior
+
+    def __post_init__(self) -> None:
+        """Sum the counts of each group."""
+        self._totals = self.prior.layout.group_sums(self.loading_counts)
+        self._groups = self.prior.layout.group_of_word[self.words]
+
+    @property
+    def sizes(self) -> Array:
+        """Tokens of each component, (K,)."""
+        return np.asarray(self.loading_counts.sum(axis=0))
+
+    # ---- two components as one ----
+
+    def merge(self) -> int:
+        """Join pairs of components that gain by it; return how many."""
+        parts = self._parts()
+        pairs = {
+            (min(k, other), max(k, other))
+            for k in np.flatnonzero(self.sizes).tolist()
+            for other in self._neighbours(k).tolist()
+        }
+        alone = self._words_terms(self.loading_counts)
+        gains = []
+        for a, b in sorted(pairs):
+            both = self.loading_counts[:, [a]] + self.loading_counts[:, [b]]
+            gain = self._words_terms(both)[0] - alone[a] - alone[b] + self._documents_gain(a, b)
+            if gain > 0.0:
+                places = np.concatenate([parts[a], parts[b]])
+                gain -= entr(_shares(self._weights(places, np.array([a, b])))).sum()
+            if gain > 0.0:
+                gains.append((gain, a, b))
+        free = np.ones(len(self.alpha), dtype=bool)
+        done = 0
+        for _, a, b in sorted(gains, reverse=True):
+            if free[a] and free[b]:
+                free[[a, b]] = False
+                self._move(parts[b], np.full(len(parts[b]), a))
+                self.alpha[a] += self.alpha[b]
+                done += 1
+        return done
+
+    def _words_terms(self, n: Array) -> Array:
+        """Log probability of the words of each component (J, m), loadings integrated out, (m,)."""
+        gamma, totals = self.prior.gamma[:, None], self.prior.totals[:, None]
+        words = np.where(n > 0, gammaln(gamma + n) - gammaln(gamma), 0.0).sum(axis=0)
+        sums = self.prior.layout.group_sums(n)
+        return np.asarray(words + (gammaln(totals) - gammaln(totals + sums)).sum(axis=0))
+
+    def _documents_gain(self, k: int, other: int) -> float:
+        """Gain of the log probability of the documents' counts if two components are joined."""
+        x, y = self.component_counts[:, k], self.component_counts[:, other]
+        there = (x > 0) | (y > 0)
+        x, y, a, b = x[there], y[there], self.alpha[k], self.alpha[other]
+        gain = gammaln(x + y + a + b) - gammaln(x + a) - gammaln(y + b)
+        return float(gain.sum() - len(x) * (gammaln(a + b) - gammaln(a) - gammaln(b)))
+
+    # ---- a component given to several others ----
+
+    def dissolve(self, rng: np.random.Generator) -> int:
+        """Give the tokens of small components to others, where that gains; return how many."""
+        sizes = self.sizes
+        used = int((sizes > 0).sum())
+        done = 0
+        for k in np.argsort(sizes, kind="stable").tolist():
+            if 0 < sizes[k] < SMALL * sizes.sum() / used:
+                others = self._neighbours(k)
+                done += bool(len(others)) and self._dissolved(k, others, rng)
+        return done
+
+    def _dissolved(self, k: int, others: Array, rng: np.random.Generator) -> bool:
+        """Dissolve a component into others (m,), if that gains."""
+        rows = np.flatnonzero(self.component_counts[:, k])
+        first, last = np.searchsorted(self.documents, [rows, rows + 1])
+        around = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+        inside = self.components[around] == k
+        kinds = np.append(others, k)
+        around = around[np.isin(self.components[around], kinds)]
+        inside = self.components[around] == k
+        places = around[inside]
+        entropy = entr(_shares(self._weights(around, kinds))).sum()
+        i = np.searchsorted(rows, self.documents[places])
+        had = self.component_counts[np.ix_(rows, others)] + self.alpha[others]
+        words = self._weights(places, others) / had[i]
+        gets = np.zeros_like(had)
+        for _ in range(STEPS):
+            shares = _shares((had + gets)[i] * words)
+            for m in range(len(others)):
+                gets[:, m] = np.bincount(i, shares[:, m], len(rows))
+        ends = np.cumsum(shares, axis=1)
+        at = (rng.random(len(places))[:, None] * ends[:, -1:] >= ends).sum(axis=1)
+        chosen = others[np.minimum(at, len(others) - 1)]
+        before = self._log_joint(rows, kinds)
+        self._move(places, chosen)
+        gain = self._log_joint(rows, kinds) - before - entropy
+        gain += entr(_shares(self._weights(around, others))).sum()
+        if gain <= 0.0:
+            self._move(places, np.full(len(places), k))
+        return bool(gain > 0.0)
+
+    def _log_joint(self, rows: Array, kinds: Array) -> float:
+        """Log p(W, z), as far as it depends on these documents and components."""
+        alpha = self.alpha[kinds]
+        c = self.component_counts[np.ix_(rows, kinds)]
+        documents = (gammaln(c + alpha) - gammaln(alpha)).sum()
+        return float(documents + self._words_terms(self.loading_counts[:, kinds]).sum())
+
+    # ---- both ----
+
+    def _parts(self) -> list[Array]:
+        """Places of the tokens of each component."""
+        order = np.argsort(self.components, kind="stable")
+        ends = np.cumsum(np.bincount(self.components, minlength=len(self.alpha)))
+        return np.split(order, ends[:-1])
+
+    def _neighbours(self, k: int) -> Array:
+        """Used components that are most like one in their words, and in their documents."""
+        found: set[int] = set()
+        for table in (self.loading_counts, self.component_counts):
+            sums = np.sqrt(table.sum(axis=0))
+            rows = np.flatnonzero(table[:, k])
+            alike = np.sqrt(table[rows, k]) @ np.sqrt(table[rows])
+            alike = np.divide(alike, sums, out=np.zeros(len(sums)), where=sums > 0)
+            alike[k] = 0.0
+            best = np.argsort(-alike, kind="stable")[:NEIGHBOURS]
+            found.update(best[alike[best] > 0.0].tolist())
+        return np.array(sorted(found), dtype=np.intp)
+
+    def _weights(self, places: Array, kinds: Array) -> Array:
+        """Weights of some components (m,) for some tokens (n,), themselves left out: (n, m)."""
+        i, j, g = self.documents[places], self.words[places], self._groups[places]
+        own = (self.components[places][:, None] == kinds).astype(np.float64)
+        word = self.prior.gamma[j, None] + self.loading_counts[np.ix_(j, kinds)] - own
+        word /= self.prior.totals[g, None] + self._totals[np.ix_(g, kinds)] - own
+        document = self.component_counts[np.ix_(i, kinds)] + self.alpha[kinds] - own
+        return np.asarray(document * word)
+
+    def _move(self, places: Array, chosen: Array) -> None:
+        """Change the components of some tokens, and all counts."""
+        i, j, g, old = (
+            self.documents[places], self.words[places], self._groups[places],
+            self.components[places],
+        )  # fmt: skip
+        for table, row in (
+            (self.component_counts, i), (self.loading_counts, j), (self._totals, g),
+        ):  # fmt: skip
+            np.add.at(table, (row, chosen), 1)
+            np.add.at(table, (row, old), -1)
+        self.components[places] = chosen
+
+
+def _shares(weights: Array) -> Array:
+    """Divide rows (n, m) by their sums."""
+    return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
