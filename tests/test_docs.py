@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every Python block of the documentation runs, its links and citations lead somewhere."""
 
-import importlib
 import inspect
 import platform
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from site_parts import part
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS / "_site"))  # what builds the site is beside its pages
-blocks = importlib.import_module("blocks")
+blocks = part("blocks")
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 MADE = ("reference/", "contributing.md", "security.md", "changes.md")  # pages of the site alone

@@ -2,7 +2,7 @@
 """The documentation site: it builds without a warning, is complete, and fetches nothing."""
 
 import html
-import importlib
+import importlib.util
 import json
 import os
 import re
@@ -12,20 +12,20 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import typer
+from site_parts import part
 
 import discan
-from discan.cli.app import COMMANDS
+from discan.cli.app import COMMANDS, app
 from discan.plot import export
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "docs" / "_site"))
 PACKAGES = ("mkdocs", "material", "mkdocstrings_handlers.python")
 
 
 def test_every_command_and_option_is_in_the_reference():
-    typer = importlib.import_module("typer")
-    page = importlib.import_module("commands").commands_page()
-    commands = typer.main.get_command(importlib.import_module("discan.cli").app).commands
+    page = part("commands").commands_page()
+    commands = typer.main.get_command(app).commands
     assert len(commands) == len(COMMANDS)
     for name, command in commands.items():
         section = page.split(f"## discan {name}\n")[1].split("\n## ")[0]
@@ -37,7 +37,7 @@ def test_every_command_and_option_is_in_the_reference():
 
 
 def test_every_public_name_is_in_the_reference():
-    pages = importlib.import_module("reference").reference_pages()
+    pages = part("reference").reference_pages()
     text = "\n".join(page for _, page in pages.values())
     listed = set(re.findall(r"^::: [\w.]+\.(\w+)$", text, re.MULTILINE))
     assert set(discan.__all__) <= listed
@@ -158,7 +158,7 @@ def test_search_works_on_pages_opened_from_disk(site, tmp_path):
 
 
 def test_formulas_are_set():
-    typeset = importlib.import_module("formulas").typeset
+    typeset = part("formulas").typeset
     assert typeset("<p>gamma_j + alpha</p>") == "<p>γ<sub>j</sub> + α</p>"
     assert typeset("<p>beta in <code>alpha_k</code></p>") == "<p>β in <code>alpha_k</code></p>"
     assert "gamma density" in typeset("<p>a gamma density</p>")
