@@ -55,6 +55,11 @@ def test_blocks_that_do_not_run_say_why(path):
         assert not block.refused or len(block.refused) > 15
 
 
+def test_every_figure_is_shown():
+    shown = {name for path in PAGES for name in blocks.figures(path.read_text("utf-8"))}
+    assert {path.name for path in (DOCS / "figures").iterdir()} == shown
+
+
 def test_outputs_are_compared():
     assert blocks.same("a 1.00 in 3.1 s", "a 1.01 in 9 s")
     assert not blocks.same("a 1.00", "a 1.10")
