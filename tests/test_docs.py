@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every Python block of the documentation runs, its links and citations lead somewhere."""
 
-import importlib
 import inspect
 import platform
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from site_parts import part
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS / "_site"))  # what builds the site is beside its pages
-blocks = importlib.import_module("blocks")
+blocks = part("blocks")
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 MADE = ("reference/", "contributing.md", "security.md", "changes.md")  # pages of the site alone
@@ -55,6 +53,11 @@ def test_blocks_that_do_not_run_say_why(path):
     assert not re.findall(r"^```(?:py|Python)$", text, re.MULTILINE)
     for block in blocks.blocks(text, path):
         assert not block.refused or len(block.refused) > 15
+
+
+def test_every_figure_is_shown():
+    shown = {name for path in PAGES for name in blocks.figures(path.read_text("utf-8"))}
+    assert {path.name for path in (DOCS / "figures").iterdir()} == shown
 
 
 def test_outputs_are_compared():

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The documentation site: it builds without a warning, is complete, and fetches nothing."""
 
-import importlib
+import html
+import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -10,19 +12,20 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import typer
+from site_parts import part
 
 import discan
-from discan.cli.app import COMMANDS
+from discan.cli.app import COMMANDS, app
+from discan.plot import export
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "docs" / "_site"))
 PACKAGES = ("mkdocs", "material", "mkdocstrings_handlers.python")
 
 
 def test_every_command_and_option_is_in_the_reference():
-    typer = importlib.import_module("typer")
-    page = importlib.import_module("commands").commands_page()
-    commands = typer.main.get_command(importlib.import_module("discan.cli").app).commands
+    page = part("commands").commands_page()
+    commands = typer.main.get_command(app).commands
     assert len(commands) == len(COMMANDS)
     for name, command in commands.items():
         section = page.split(f"## discan {name}\n")[1].split("\n## ")[0]
@@ -34,7 +37,7 @@ def test_every_command_and_option_is_in_the_reference():
 
 
 def test_every_public_name_is_in_the_reference():
-    pages = importlib.import_module("reference").reference_pages()
+    pages = part("reference").reference_pages()
     text = "\n".join(page for _, page in pages.values())
     listed = set(re.findall(r"^::: [\w.]+\.(\w+)$", text, re.MULTILINE))
     assert set(discan.__all__) <= listed
@@ -104,8 +107,58 @@ def test_the_reference_tells_parameters(site):
     assert text.count("Dirichlet prior of the loadings") >= 5
 
 
+# Opens every page in a frame of this width, and says how wide each wants to be.
+PROBE = """<body><script>
+const pages = PAGES, found = {};
+function next(i) {
+  if (i === pages.length) { document.title = JSON.stringify(found); return; }
+  const frame = document.createElement("iframe");
+  frame.style.width = "WIDTHpx";
+  frame.onload = () => {
+    found[pages[i]] = frame.contentDocument.documentElement.scrollWidth;
+    frame.remove();
+    next(i + 1);
+  };
+  frame.src = pages[i];
+  document.body.append(frame);
+}
+next(0);
+</script>"""
+
+
+def opened(address, folder, *options):
+    """Open a page in a browser, and return what has become of it."""
+    if export.browser() is None:
+        pytest.skip("neither Chrome nor Chromium is installed")
+    done = subprocess.run(
+        [export.browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={folder}/profile", "--window-size=1500,900", *options,
+         "--virtual-time-budget=60000", "--dump-dom", address],
+        capture_output=True, text=True, timeout=200, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_no_page_scrolls_sideways(site, tmp_path, width):
+    pages = sorted(str(p.relative_to(site)) for p in site.rglob("*.html") if p.stem != "404")
+    probe = site / f"probe-{width}.html"
+    probe.write_text(PROBE.replace("PAGES", json.dumps(pages)).replace("WIDTH", str(width)))
+    text = opened(probe.as_uri(), tmp_path, "--allow-file-access-from-files")
+    probe.unlink()
+    found = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", text)[1]))
+    assert len(found) == len(pages) > 50
+    assert {page: wide for page, wide in found.items() if wide > width} == {}
+
+
+def test_search_works_on_pages_opened_from_disk(site, tmp_path):
+    page = opened(f"{(site / 'tutorials' / 'votes.html').as_uri()}?q=senate", tmp_path)
+    assert re.search(r"\d+ matching documents", page)
+
+
 def test_formulas_are_set():
-    typeset = importlib.import_module("formulas").typeset
+    typeset = part("formulas").typeset
     assert typeset("<p>gamma_j + alpha</p>") == "<p>γ<sub>j</sub> + α</p>"
     assert typeset("<p>beta in <code>alpha_k</code></p>") == "<p>β in <code>alpha_k</code></p>"
     assert "gamma density" in typeset("<p>a gamma density</p>")

@@ -86,7 +86,8 @@ def _described(param: Any) -> str:
     if repr(default).startswith("Sentinel"):
         return text
     given = "on" if default is True else default
-    return f"{text} Default: `{given}`."
+    space = "\n\n" if "\n\n" in text else " "  # below a list of choices
+    return f"{text}{space}Default: `{given}`."
 
 
 def _flags(param: Any) -> str:
