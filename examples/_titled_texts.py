@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Texts with titles and labels: messages of newsgroups and stories of Reuters."""
+"""Texts with titles: messages of newsgroups, stories of Reuters, and dispatches of AP."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Text", "messages", "stories"]
+__all__ = ["Text", "dispatches", "messages", "stories"]
 
 
 class Text(NamedTuple):
-    """A text: its title, which is not searched, its body, and its labels."""
+    """A text: its title, which is not searched, its body, and its labels, if it has any."""
 
     title: str
     body: str
@@ -46,3 +46,16 @@ def stories(path: Path) -> Iterator[Text]:
                 labels = frozenset(re.findall(r"<D>(.*?)</D>", topics))
                 if title and body and labels:
                     yield Text(title, body, labels)
+
+
+def dispatches(path: Path) -> Iterator[Text]:
+    """Iterate over the dispatches of AP, which have neither titles nor labels.
+
+    The first sentence sums up the others, so it stands for a title. A full stop in its first 60
+    characters is taken for that of an abbreviation.
+    """
+    page = path.read_text("latin-1")
+    for text in re.findall(r"<TEXT>(.*?)</TEXT>", page, re.DOTALL):
+        parts = re.match(r"\s*(.{60,}?[.!?][`'\"]*)\s+(?=[A-Z`])(.*)", text, re.DOTALL)
+        if parts:
+            yield Text(parts[1], parts[2], frozenset())

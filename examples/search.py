@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from _search_speed import speed
-from _titled_texts import Text, messages, stories
-from common import Report, mean_and_error, needed
+from _titled_texts import Text, dispatches, messages, stories
+from common import Report, data_folder, mean_and_error, needed
 
 import discan
 from discan.engines.threads import Threads
@@ -48,13 +48,21 @@ def main() -> None:
         "other documents with the same label (newsgroup; at least one topic in common), and the "
         "document itself is left out; the figures are mean average precision (MAP) and nDCG of "
         "the first ten. Weights (mu, lambda) were learnt by MAP on other queries than those "
-        "judged. Each figure is a mean over queries with its standard error."
+        "judged. Each figure is a mean over queries with its standard error. The dispatches of "
+        "AP (TREC's sample of 2,246) have neither titles nor labels, and the queries of TREC are "
+        "not among the data. There a query is the first sentence, only the known item is judged, "
+        "and weights are learnt for it."
     )
     for name, path in found.items():
         texts = list(archives[name][2](path))
         # archives are sorted by label: without a shuffle, equal values would be in a lucky order
         texts = [texts[i] for i in np.random.default_rng(1).permutation(len(texts))]
         measure(report, name, texts[:: 40 if report.quick else 1], sizes, n_queries, n_learnt)
+    folder = data_folder("ap", "ap/ap.txt")
+    if folder is not None:
+        texts = list(dispatches(folder / "ap" / "ap.txt"))
+        measure(report, "Associated Press", texts[:: 20 if report.quick else 1], sizes, n_queries,
+                n_learnt)  # fmt: skip
     report.say(
         "## What it says\n\nBM25 and query likelihood match words; components match what the words "
         "are about. MAP counts all documents of a label, most of which hold no word of the query: "
@@ -73,7 +81,9 @@ def main() -> None:
 def measure(
     report: Report, name: str, texts: list[Text], sizes: Any, n_queries: int, n_learnt: int
 ) -> None:
-    """Add the table of one collection."""
+    """Add the table of one collection; without labels, only the known item is judged."""
+    labelled = any(text.labels for text in texts)
+    measures = MEASURES if labelled else MEASURES[:1]
     corpus = corpus_from_texts([text.body for text in texts])
     rankers: dict[str, Callable[[Any], Any]] = {}
     asked: list[Question] = []
@@ -111,11 +121,12 @@ def measure(
             only = np.zeros(len(texts), dtype=bool)
             only[question.source] = True
             known.append(average_precision(values, only))
-            precision.append(average_precision(values, question.relevant, question.source))
-            gain.append(discounted_gain(values, question.relevant, 10, question.source))
-        figures[title] = np.array([known, precision, gain])
+            if labelled:
+                precision.append(average_precision(values, question.relevant, question.source))
+                gain.append(discounted_gain(values, question.relevant, 10, question.source))
+        figures[title] = np.array([known, precision, gain] if labelled else [known])
         rows.append((title, *map(figure, figures[title])))
-    report.table(["ranking", *MEASURES], rows)
+    report.table(["ranking", *measures], rows)
     others = [title for title in figures if title.startswith(("query", "BM25"))]
     report.say(
         f"Mean difference over queries from the mixture of words and {sizes[0]} components with "
@@ -123,7 +134,7 @@ def measure(
     )
     best = figures[f"words and {sizes[0]} components, default"]
     report.table(
-        ["mixture minus", *MEASURES],
+        ["mixture minus", *measures],
         [(title, *(figure(d, "+") for d in best - figures[title])) for title in others],
     )
 
@@ -136,8 +147,10 @@ def choose(fit: Any, texts: list[Text], n: int) -> list[Question]:
             tokens = read_query(texts[i].title, fit)
         except InputError:
             continue
-        relevant = np.array([bool(texts[i].labels & text.labels) for text in texts])
-        if len(tokens) >= 2 and relevant.sum() > 1:
+        labels = texts[i].labels
+        relevant = np.array([bool(labels & text.labels) for text in texts])
+        relevant[i] |= not labels
+        if len(tokens) >= 2 and relevant.sum() > bool(labels):
             counts = np.bincount(tokens, minlength=fit.layout.n_words)
             found.append(Question(counts, int(i), relevant))
         if len(found) == n:
@@ -146,11 +159,13 @@ def choose(fit: Any, texts: list[Text], n: int) -> list[Question]:
 
 
 def learnt(index: Index, asked: list[Question], weights: Any) -> Any:
-    """Learn mu and lambda for the task ad hoc."""
+    """Learn mu and lambda for the task ad hoc; for the known item if nothing else is right."""
+    single = all(q.relevant.sum() == 1 for q in asked)
+    without = None if single else [q.source for q in asked]
     with Threads(2) as engine:
         return learn_weights(
             index, [q.tokens for q in asked], [q.relevant for q in asked], mus=MUS,
-            weights=weights, without=[q.source for q in asked], engine=engine,
+            weights=weights, without=without, engine=engine,
         )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ BELOW = {
     "algorithms": {"data", "engines", "kernels", "models"},
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},
     "evaluation": {"data", "engines", "kernels", "models", "algorithms", "fitting"},
-    "search": {"data", "engines", "models", "algorithms", "fitting", "readers"},
+    "search": {"kernels", "data", "engines", "models", "algorithms", "fitting", "readers"},
     "hierarchy": {"data", "engines", "algorithms", "fitting", "evaluation"},
     "estimators": {
         "data", "engines", "models", "algorithms", "fitting", "evaluation", "hierarchy", "search",

@@ -20,6 +20,7 @@ from math import factorial
 
 import numpy as np
 
+from discan.kernels.queries import tokens_in_turn
 from discan.search.shares import Shares
 from discan.typing import Array
 
@@ -27,7 +28,6 @@ __all__ = ["EXACT", "exact", "log_probability", "one_by_one"]
 
 EXACT = 5
 """Tokens of a query whose probability is summed exactly."""
-AT_ONCE = 2**9  # documents whose shares stay in the cache
 
 
 def log_probability(
@@ -54,8 +54,7 @@ def log_probability(
         if len(loadings) <= EXACT:
             found = np.log(exact(shares, inverse_weight, scaled, own, rows))
         else:
-            mean = shares.rows(rows, scaled.dtype)
-            found = one_by_one(mean, inverse_weight[rows], scaled, own)
+            found = one_by_one(shares, inverse_weight, scaled, own, rows)
         return np.asarray(found + np.log(scale.astype(np.float64)).sum())
 
 
@@ -88,6 +87,18 @@ def exact(shares: Shares, inverse_weight: Array, loadings: Array, own: Array, ro
     return result
 
 
+def one_by_one(
+    shares: Shares, inverse_weight: Array, loadings: Array, own: Array, rows: slice
+) -> Array:
+    """Log probability token by token, (n,)."""
+    found = np.empty(len(own))
+    tokens_in_turn(
+        *shares.parts(rows, loadings.dtype), inverse_weight[rows].astype(np.float64),
+        np.ascontiguousarray(loadings.T), np.ascontiguousarray(own, dtype=np.float64), found,
+    )  # fmt: skip
+    return found
+
+
 def _moment(chosen: int, means: Array, powers: Array, moments: list[Array]) -> Array:
     """N(S) of a set of tokens, given those of its subsets."""
     first = chosen & -chosen
@@ -104,29 +115,3 @@ def _moment(chosen: int, means: Array, powers: Array, moments: list[Array]) -> A
         if not part:
             return result
         part = (part - 1) & others
-
-
-def one_by_one(mean: Array, inverse_weight: Array, loadings: Array, own: Array) -> Array:
-    """Log probability token by token, (n,); ``mean`` are the shares (n, K)."""
-    result = np.zeros(len(mean))
-    for start in range(0, len(mean), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
-        _one_by_one(mean[some].copy(), inverse_weight[some].astype(float), loadings, own[some],
-                    result[some])  # fmt: skip
-    return result
-
-
-def _one_by_one(mean: Array, inverse: Array, loadings: Array, own: Array, out: Array) -> None:
-    for t, loading in enumerate(np.ascontiguousarray(loadings.T)):
-        by_components = (mean @ loading).astype(np.float64)
-        chance = own[:, t] + by_components
-        out += np.log(chance)
-        # the token came from a component with probability by_components / chance; then it adds
-        # one to the weight of the posterior
-        drawn = by_components / np.where(chance > 0, chance, 1.0)
-        step = drawn * inverse / (1.0 + inverse)
-        change = step / np.where(by_components > 0, by_components, 1.0)
-        factor = np.multiply.outer(change.astype(mean.dtype), loading)
-        factor += (1.0 - step).astype(mean.dtype)[:, None]
-        mean *= factor
-        inverse = inverse / (1.0 + inverse * drawn)

@@ -35,6 +35,10 @@ class Shares(Protocol):
         """Shares of some documents, (n, K)."""
         ...
 
+    def parts(self, rows: slice, dtype: Any) -> tuple[Array, Array, Array, Array]:
+        """Return values, components, rest and background as ``kernels.queries`` takes them."""
+        ...
+
 
 @dataclass(frozen=True)
 class AllShares:
@@ -54,6 +58,12 @@ class AllShares:
     def rows(self, chosen: Any, dtype: Any = np.float64) -> Array:
         """Shares of some documents, (n, K)."""
         return np.asarray(self.values[chosen], dtype=dtype)
+
+    def parts(self, rows: slice, dtype: Any) -> tuple[Array, Array, Array, Array]:
+        """Return all values; the others are empty."""
+        nothing = np.empty(0, dtype)
+        values = np.ascontiguousarray(self.values[rows], dtype=dtype)
+        return values, np.empty((0, 0), np.int32), nothing, nothing
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,12 @@ class TopShares:
         table = self._sparse(chosen, dtype).toarray()
         table += np.multiply.outer(rest, background)
         return np.asarray(table)
+
+    def parts(self, rows: slice, dtype: Any) -> tuple[Array, Array, Array, Array]:
+        """Return the parts of the shares of some documents."""
+        values = np.ascontiguousarray(self.values[rows], dtype=dtype)
+        numbers = np.ascontiguousarray(self._numbers[rows])
+        return values, numbers, self.rest[rows].astype(dtype), self.background.astype(dtype)
 
     @cached_property
     def _numbers(self) -> Array:
