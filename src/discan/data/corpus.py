@@ -447,9 +447,6 @@ class Corpus:
         assert isinstance(block, Block)
         return block
 
-    def ahead(self, block: BlockRef) -> None:
-        """Say which block is read next, so that the system can fetch it."""
-
     @property
     def pair_of_entry(self) -> Array:
         """Number of each entry's (document, group) pair, document G + group, (n_entries,) int64."""

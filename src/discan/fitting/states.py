@@ -7,6 +7,7 @@ continue from there after any end. The present version is another one.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -126,6 +127,18 @@ class DiskStates:
         self._unchecked.pop(index, None)
         if digest is not None:
             self._digests[index] = digest
+
+    def ahead(self, block: BlockRef) -> None:
+        """Let the system fetch the state of a block that is asked for next."""
+        version = self._now.get(block.index)
+        if version is None or not hasattr(os, "posix_fadvise"):
+            return
+        with contextlib.suppress(OSError):  # it is only a hint
+            descriptor = os.open(self._path(block.index, version), os.O_RDONLY | NO_FOLLOW)
+            try:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_WILLNEED)
+            finally:
+                os.close(descriptor)
 
     def _path(self, index: int, version: int) -> Path:
         return self.folder / f"{index // FILES_PER_FOLDER}" / f"{index}.{version}"

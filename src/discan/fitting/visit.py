@@ -30,6 +30,9 @@ class MemoryStates:
         """Keep the state of a block."""
         self.states[block.index] = state
 
+    def ahead(self, block: BlockRef) -> None:
+        """Fetch nothing: all states are at hand."""
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -50,11 +53,11 @@ class Visit:
     seen: Callable[[int], None] | None = None  # is told how many documents a step has seen
 
     def lane(self, number: int) -> Iterator[Block]:
-        """Iterate over the documents of a lane's blocks; the system may fetch the next ones."""
+        """Iterate over the documents of a lane's blocks; the next state may be fetched by then."""
         blocks = self.blocks[number :: self.n_lanes]
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             if following is not None:
-                self.corpus.ahead(following)
+                self.states.ahead(following)
             yield self.corpus.read(block)
 
 
