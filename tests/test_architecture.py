@@ -22,7 +22,7 @@ BELOW = {
     "kernels": set(),
     "data": set(),
     "engines": set(),
-    "readers": {"data"},
+    "readers": {"data", "kernels"},
     "models": {"data"},
     "algorithms": {"data", "engines", "kernels", "models"},
     "fitting": {"data", "engines", "kernels", "models", "algorithms"},

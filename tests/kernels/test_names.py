@@ -28,6 +28,7 @@ WITHOUT_TWIN = {
     "random.to_uniform": "a part of Stream.uniform",
     "simd.weighted_draws.count_at": "a part of sweep_by_rows",
     "simd.weighted_draws.high_start": "a part of sweep_by_rows",
+    "tokens.rehash": "the same tokens in a larger table",
     "variational.expect_by_geometric_mean": "the compiled part of expect",
     "variational.expect_by_mean": "the compiled part of expect",
 }

@@ -109,11 +109,11 @@ def content(folder):
     }
 
 
-def test_processes_do_not_change_a_byte(sources, tmp_path):
+@pytest.mark.parametrize("ngrams", [1, 2])
+def test_threads_and_processes_do_not_change_a_byte(sources, tmp_path, ngrams):
     for threads, chunk in ((1, 2**26), (2, 100), (3, 700)):
-        discan.convert(
-            sources / "records.jsonl", tmp_path / str(chunk), threads=threads, chunk=chunk
-        )
+        options = {"threads": threads, "chunk": chunk, "ngrams": ngrams}
+        discan.convert(sources / "records.jsonl", tmp_path / str(chunk), **options)
     assert content(tmp_path / "100") == content(tmp_path / "700") == content(tmp_path / str(2**26))
 
 
@@ -234,20 +234,23 @@ def die(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_worker_that_dies(sources, tmp_path, monkeypatch):
+def test_a_process_that_dies(sources, tmp_path, monkeypatch):
     monkeypatch.setattr(text_folders, "count_chunk", die)
+    options = {"threads": 2, "chunk": 300, "ngrams": 2}  # joined words are counted by processes
     with pytest.raises(LimitError, match="a process that helped was killed"):
-        discan.convert(sources / "lines.txt", tmp_path / "big", "lines", threads=2, chunk=300)
+        discan.convert(sources / "lines.txt", tmp_path / "big", "lines", **options)
 
 
 def refuse(task):
     raise StorageError(f"{task.path}: no space left on the disk")
 
 
-def test_an_error_in_a_worker_arrives(sources, tmp_path, monkeypatch):
+@pytest.mark.parametrize("ngrams", [1, 2])
+def test_an_error_in_a_thread_or_process_arrives(sources, tmp_path, monkeypatch, ngrams):
     monkeypatch.setattr(text_folders, "count_chunk", refuse)
-    with pytest.raises(StorageError, match="big"):
-        discan.convert(sources / "lines.txt", tmp_path / "big", "lines", threads=2, chunk=300)
+    options = {"threads": 2, "chunk": 300, "ngrams": ngrams}
+    with pytest.raises(StorageError, match="no space left"):
+        discan.convert(sources / "lines.txt", tmp_path / "big", "lines", **options)
 
 
 # ---- refused ----

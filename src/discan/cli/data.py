@@ -51,7 +51,7 @@ def convert(
     threads: Threads = -1,
     chunk: Annotated[
         str, size_option("Folder: text that is counted together. It does not change the result.")
-    ] = "64MB",
+    ] = "32MB",
     reading: TextReading,
     printing: Printing,
 ) -> None:

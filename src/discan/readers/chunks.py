@@ -16,13 +16,17 @@ from discan.data.folders.texts import pack_texts
 from discan.data.metadata import EXCERPT
 from discan.data.storage import read_file, write_file
 from discan.errors import DiscanError
+from discan.readers.byte_tokens import ByteCounts, is_covered
 from discan.readers.streams import Document, TextStream, label_fact
 from discan.readers.tokens import TextOptions
-from discan.readers.words import TextCounts
+from discan.readers.words import Counted, TextCounts
 
 __all__ = ["KIND", "Task", "count_chunk", "cut", "facts_of", "is_counted", "task_of"]
 
 KIND = "chunk"
+_AT_ONCE = 2**12  # documents
+COMPILED_FROM = 2**20
+"""Characters of a chunk for which loading the compiled tokeniser pays."""
 
 
 class Task(NamedTuple):
@@ -57,12 +61,14 @@ def task_of(folder: Path, number: int, documents: list[Document], stream: TextSt
     counting = replace(options, min_df=None, max_df=None, max_words=None)
     how = (counting, tuple(stream.fields), tuple(stream.labels), stream.named)
     key = hashlib.sha256(repr(how).encode("utf-8", "backslashreplace"))
-    for document in documents:
-        parts = (*document.texts, document.name or "", *document.cells)
-        encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-        key.update(repr([len(part) for part in encoded]).encode())
-        for part in encoded:
-            key.update(part)
+    for start in range(0, len(documents), _AT_ONCE):
+        encoded = [
+            part.encode("utf-8", "surrogatepass")
+            for document in documents[start : start + _AT_ONCE]
+            for part in (*document.texts, document.name or "", *document.cells)
+        ]
+        key.update(np.array([len(part) for part in encoded], dtype=np.int64).data)
+        key.update(b"".join(encoded))
     path = folder / f"{number:06}-{key.hexdigest()[:32]}.discan"
     return Task(str(path), documents, *how)
 
@@ -78,10 +84,7 @@ def is_counted(task: Task) -> bool:
 
 def count_chunk(task: Task) -> None:
     """Count the words of a chunk, and write them to its file."""
-    counts = TextCounts(task.options, task.fields, task.labels)
-    for document in task.documents:
-        counts.add(*document.texts)
-    found = counts.counted()
+    found = _counted(task)
     columns = [[document.cells[n] for document in task.documents] for n in _facts(task)]
     if found.excerpts is not None:
         columns.append(found.excerpts)
@@ -105,6 +108,21 @@ def count_chunk(task: Task) -> None:
         arrays[f"facts.{n}.text"], arrays[f"facts.{n}.ends"], _ = pack_texts(codes)
     names_of = ("n_too_long", "n_unseen", "n_tokens")
     write_file(task.path, KIND, {name: getattr(found, name) for name in names_of}, arrays)
+
+
+def _counted(task: Task) -> Counted:
+    """Count the words, compiled if that pays."""
+    if is_covered(task.options, task.fields):
+        size = sum(len(document.texts[0]) for document in task.documents)
+        if size >= COMPILED_FROM:
+            compiled = ByteCounts(task.options)
+            for document in task.documents:
+                compiled.add(document.texts[0])
+            return compiled.counted()
+    counts = TextCounts(task.options, task.fields, task.labels)
+    for document in task.documents:
+        counts.add(*document.texts)
+    return counts.counted()
 
 
 def facts_of(stream: TextStream) -> list[Any]:

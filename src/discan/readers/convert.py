@@ -28,7 +28,7 @@ __all__ = ["CHUNK", "convert"]
 
 log = logging.getLogger("discan")
 
-CHUNK = 2**26  # characters
+CHUNK = 2**25  # characters
 
 _TMP = "tmp"
 
@@ -61,8 +61,9 @@ def convert(
         It holds the old corpus, if there is one, until the new one is whole.
     format : name of a reader (``discan.readers.READERS``), guessed if not given
     threads : int, default=1
-        Number of processes that count words; -1 is one per core. The result does not depend on it.
-    chunk : int, default=2**26
+        Number of threads that count words; -1 is one per core. The result does not depend on it.
+        Processes are used for words that are joined, or found by a pattern of yours.
+    chunk : int, default=2**25
         Characters of text that are counted together; the result does not depend on it.
     unit : str, optional
         What rows, columns and components are called, e.g. "senator,vote,bloc".

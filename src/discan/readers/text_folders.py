@@ -27,6 +27,7 @@ from discan.data.left_out import NOTHING
 from discan.data.nouns import TEXT, Nouns
 from discan.data.storage import read_file
 from discan.errors import InputError
+from discan.readers.byte_tokens import is_covered
 from discan.readers.choosing import check_fields, limits_of
 from discan.readers.chunks import KIND, count_chunk, cut, facts_of, is_counted, task_of
 from discan.readers.merging import Vocabulary, merge_vocabularies, read_map
@@ -62,7 +63,7 @@ def convert_texts(
     folder : Path
         Where chunks are kept meanwhile; the caller removes it.
     threads : int
-        Number of processes; the result does not depend on it.
+        Number of threads, or of processes if nothing is compiled; the result does not depend on it.
     n_characters : int
         Size of a chunk; the result does not depend on it.
     """
@@ -111,7 +112,8 @@ def _count(
     """Count all chunks; those that an earlier run has counted are taken from it."""
     paths: list[str] = []
     n_documents = n_read = 0
-    with Workers(count_chunk, threads) as workers:
+    compiled = is_covered(stream.options, stream.fields)  # then threads do, as it needs no GIL
+    with Workers(count_chunk, threads, processes=not compiled) as workers:
         for number, documents in enumerate(cut(stream.documents, n_characters)):
             task = task_of(folder, number, documents, stream)
             paths.append(task.path)

@@ -23,6 +23,7 @@ __all__ = [
     "WordForms",
     "find_surrogate",
     "finder",
+    "inside_characters",
     "read_frequency",
     "read_ngrams",
     "word_list",
@@ -111,6 +112,10 @@ class WordForms(dict[str, str]):
         """Remember the proper form of a new token."""
         word = self[token] = self.of(token)
         return word
+
+    def of_plain(self, token: str) -> str:
+        """Return the form of a token in lower case, of letters and digits, with a letter in it."""
+        return "" if len(token) < 2 or token in self._stop_words else token
 
     def of(self, token: str) -> str:
         """Return the proper form of a token without remembering it."""
@@ -243,11 +248,16 @@ def _default_finder(lowercase: bool) -> Callable[[str], list[str]]:
     return find
 
 
+def inside_characters() -> str:
+    """Return the characters that belong to a word but do not begin one."""
+    marks = [chr(c) for c in range(0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc")]
+    return "".join([*marks, "\u200c\u200d"])
+
+
 @cache
 def _unicode_word() -> re.Pattern[str]:
     # `re` does not count accents and vowel signs after a letter as letters, but they belong to
     # the word, as do the joiners of Persian and Indic scripts. Only the first plane of Unicode
     # is listed, because `re` is slow beyond it.
-    marks = [chr(c) for c in range(0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc")]
-    inside = "".join([*marks, "\u200c\u200d"])
+    inside = inside_characters()
     return re.compile(rf"\w[\w{inside}]*(?:'\w[\w{inside}]*)*")

@@ -30,7 +30,14 @@ from discan.readers.tokens import (
 from discan.typing import Array
 from discan.validation import whole
 
-__all__ = ["Counted", "TextCounts", "corpus_from_texts", "read_vocabulary", "report_left_out"]
+__all__ = [
+    "Counted",
+    "TextCounts",
+    "corpus_from_texts",
+    "excerpt_of",
+    "read_vocabulary",
+    "report_left_out",
+]
 
 log = logging.getLogger("discan")
 
@@ -103,7 +110,7 @@ class TextCounts:
         self._lengths.append(len(self._ids) - before)
         self.n_documents += 1
         if self._excerpt:
-            self._excerpts.append(_start("\n".join(filter(None, texts)), self._excerpt))
+            self._excerpts.append(excerpt_of(texts, self._excerpt))
         if len(self._ids) > _CHUNK:
             self._flush()
 
@@ -427,8 +434,9 @@ def read_vocabulary(given: Any, fields: tuple[str, ...]) -> list[tuple[int, str]
     return list(found)
 
 
-def _start(text: str, longest: int) -> str:
-    """Return the beginning of a text; it ends between words if it is cut."""
+def excerpt_of(texts: Sequence[str], longest: int) -> str:
+    """Return the beginning of the texts of a document; it ends between words if it is cut."""
+    text = "\n".join(filter(None, texts))
     text = re.sub(r"[ \t]*\n\s*", "\n", text.strip())  # no blank lines
     if len(text) <= longest:
         return text

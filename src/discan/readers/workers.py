@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do work in other processes of Python, which end when this one does, however it ends."""
+"""Do work in threads, or in other processes of Python, which end when this one does."""
 
 from __future__ import annotations
 
@@ -21,23 +21,26 @@ _SERVE = "from discan.readers.workers import serve; serve()"
 
 
 class Workers:
-    """Run a function of one argument on many, in this process or in several others.
+    """Run a function of one argument on many, here, in threads or in other processes.
 
-    The function must be importable. A worker reads its work from a pipe, so it ends with this
-    process, even if that is killed. At most two pieces of work per worker wait.
+    For processes, the function must be importable. A process reads its work from a pipe, so it ends
+    with this process, even if that is killed. No work waits beyond that of the workers.
 
     Parameters
     ----------
     function : importable function of one argument that can be pickled
     n_workers : int
         1 does the work here.
+    processes : bool
     """
 
-    def __init__(self, function: Callable[[Any], Any], n_workers: int) -> None:
-        self._function = function
+    def __init__(
+        self, function: Callable[[Any], Any], n_workers: int, processes: bool = True
+    ) -> None:
+        self._function, self._by_process = function, processes
         self._pool = ThreadPoolExecutor(n_workers) if n_workers > 1 else None
         self._waiting: set[Future[Any]] = set()
-        self._most = n_workers + 1
+        self._most = n_workers
         self._mine = threading.local()
         self._processes: list[subprocess.Popen[bytes]] = []
 
@@ -65,7 +68,8 @@ class Workers:
             return
         while len(self._waiting) >= self._most:
             self._collect(FIRST_COMPLETED)
-        self._waiting.add(self._pool.submit(self._run, work))
+        run = self._run if self._by_process else self._function
+        self._waiting.add(self._pool.submit(run, work))
 
     def finish(self) -> None:
         """Wait until all work is done."""
