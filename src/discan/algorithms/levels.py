@@ -82,7 +82,7 @@ class Levels(Gibbs):
         if corpus is not None and corpus.on_disk:
             return InputError(
                 "components with parents are fitted to documents in memory",
-                remedy="read the data into memory, or fit without parents",
+                remedy="fit the data themselves, not a corpus folder, or fit without parents",
             )
         return super().refusal(model, learn, corpus)
 

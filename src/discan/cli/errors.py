@@ -22,6 +22,7 @@ NAMES = {
     "n_chains": "chains",
     "n_components": "components",
     "n_draws": "draws",
+    "n_parents": "parents",
     "random_state": "seed",
     "n_jobs": "threads",
     "checkpoint_every": "every",

@@ -45,6 +45,10 @@ def fit(
     ],
     components: Annotated[int, fitting("Number of components.", "--components", "-k", min=1)] = 10,
     model: Annotated[str, fitting(**registered("discan.models"))] = "dm",
+    parents: Annotated[
+        int | None,
+        fitting("Number of parents: groups of components that occur together (dm, gp).", min=1),
+    ] = None,
     algorithm: Annotated[
         str,
         fitting(**registered("discan.algorithms", auto="chosen by the model and the data")),
@@ -135,7 +139,7 @@ def fit(
 
     estimator = DCA(
         components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
-        gamma=gamma, learn=names_to_learn(learn), init=init,
+        gamma=gamma, n_parents=parents, learn=names_to_learn(learn), init=init,
         max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed, n_chains=chains,
         progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
     )  # fmt: skip

@@ -40,7 +40,8 @@ def show(
 
     Text: words by probability and by lift. The lift is how many times likelier a word is in the
     component than in all the data: it shows what is special about the component. Votes, answers,
-    alleles: what sets the component apart, with its share here and in the other components.
+    alleles: what sets the component apart, with its share here and in the other components. Parents
+    of components, if there are any, come first.
 
     [b]Example:[/b] discan show model/ --words 12
     """
@@ -51,13 +52,19 @@ def show(
     if sd:
         fit.known_sd("components")  # an algorithm without says so
     found = fit.summary(words, documents, sd)
+    two_levels = fit.params.model.levels > 1
+    parents = fit.describe_parents(n_words=words) if two_levels else []
     if style.json:
-        sys.stdout.write(to_json([component.as_dict() for component in found]))
+        records = [component.as_dict() for component in found]
+        sys.stdout.write(to_json(records + [parent.as_dict() for parent in parents]))
     elif style.csv:
         columns = ("component", "size", "list", "field", "rank", "name", "value", "sd")
-        emit(style.style, columns, (row for component in found for row in _rows(component)))
+        rows = [row for component in found for row in _rows(component)]
+        emit(style.style, columns, rows + [row for parent in parents for row in _of_parent(parent)])
     else:
-        sys.stdout.write("\n".join(_paragraph(component, fit, sd, interval) for component in found))
+        texts = [_parent(parent, fit) for parent in parents]
+        texts += [_paragraph(component, fit, sd, interval) for component in found]
+        sys.stdout.write("\n".join(texts))
 
 
 def info(
@@ -134,6 +141,22 @@ def _paragraph(component: Any, fit: Any, sd: bool, level: float | None = None) -
     ]
     title = f"{component.name}: {100 * component.size:.1f} % of all counts"
     return listing(title, entries, terminal_width(), by_line=(APART,))
+
+
+def _parent(parent: Any, fit: Any) -> str:
+    """Describe one parent for people."""
+    listed = [f"{name} ({_percent(share)})" for name, share in parent.components]
+    title = f"{parent.name}: {100 * parent.size:.1f} % of a {fit.nouns.document} on average"
+    entries = {fit.nouns.components: listed, fit.nouns.words: parent.words}
+    return listing(title, entries, terminal_width())
+
+
+def _of_parent(parent: Any) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the rows of one parent in a table."""
+    for rank, (name, share) in enumerate(parent.components, 1):
+        yield parent.name, parent.size, "components", "", rank, name, share, None
+    for rank, word in enumerate(parent.words, 1):
+        yield parent.name, parent.size, "words", "", rank, word, None, None
 
 
 def _word(word: Any, shares: bool, sd: bool, level: float | None) -> str:

@@ -39,6 +39,9 @@ def transform(
         float | None,
         printing("Add columns of lower and upper limits at this level, e.g. 0.9.", min=0, max=1),
     ] = None,
+    parents: Annotated[
+        bool, printing("Shares of the components' parents instead.", "--parents")
+    ] = False,
     unknown: Annotated[
         bool,
         printing("Add columns: tokens that the model knows, and that it never saw.", "--unknown"),
@@ -60,19 +63,29 @@ def transform(
 
     [b]Example:[/b] discan transform model/ new.jsonl -o scores.parquet
     """
+    if parents and (counts or sd or interval is not None):
+        raise typer.BadParameter("--parents goes with none of --counts, --sd and --interval")
+    if parents and writing.output is not None and writing.output.suffix.lower() == ".h5ad":
+        raise typer.BadParameter("--parents is not written to .h5ad; choose .csv or .parquet")
     if counts and (sd or interval is not None):
         raise typer.BadParameter("--counts goes with neither --sd nor --interval")
     if interval is not None and not 0 < interval < 1:
         raise typer.BadParameter("give a number between 0 and 1", param_hint="--interval")
+    from discan.models.base import proportions
+
     check_writable(writing.output)
     (fit, _), corpus = model_and_data(model, data, reading, unknown)
     noun, titles = fit.nouns.document, list(fit.component_names)
+    if parents:
+        titles = [parent.name for parent in fit.describe_parents()]
     if sd:
         titles += [f"{name} sd" for name in fit.component_names]
     if interval is not None:
         titles += [f"{name} {side}" for side in ("low", "high") for name in fit.component_names]
 
     def answer(part: Corpus, inner: Engine) -> Any:
+        if parents:
+            return proportions(fit.infer_parents(part, inner))
         return _shares(fit, part, inner, counts, sd, interval)
 
     def kept(name: str) -> bool:

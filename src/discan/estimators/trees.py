@@ -167,7 +167,8 @@ class Trees:
         for name in ("alpha", "beta", "rho"):
             if np.ndim(settings.get(name)) > 0:
                 changes[name] = None  # one number per component: these are others
-        changes |= {name: None for name in ("checkpoint", "callback") if name in settings}
+        others = ("checkpoint", "callback", "n_parents")
+        changes |= {name: None for name in others if name in settings}
         changed: Self = result.set_params(**changes)
         return changed
 

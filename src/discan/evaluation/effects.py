@@ -219,6 +219,8 @@ def _draws(fit: Fit, of: str) -> tuple[Iterable[Array], str]:
     reason = "" if n_draws > 1 else "no draws were kept"
     if not reason and (np.ptp(rates) > 0 or fit.hyperparameter("rho") is not None):
         reason = "draws of amounts are no draws of shares if components differ in beta or rho"
+    if not reason and fit.params.model.levels > 1:
+        reason = "draws of the counts tell no shares if components have parents"
     if not reason:
         posterior = f"the posterior by {n_draws} draws"
         if of == "documents":

@@ -87,7 +87,9 @@ def intervals(
     edges = np.array([(1 - level) / 2, (1 + level) / 2])
     notes = []
     scores = shares = components = None
-    if fit.draws is not None and fit.params.model.normalised and len(fit.draws.loadings) > 1:
+    model = fit.params.model
+    shares_drawn = model.normalised and model.levels == 1  # shapes of two levels are not kept
+    if fit.draws is not None and shares_drawn and len(fit.draws.loadings) > 1:
         scores = shares = np.quantile(list(drawn_shares(fit)), edges, axis=0)
         notes.append("scores: quantiles of draws")
     elif fit.scores_sd is not None:

@@ -32,17 +32,18 @@ class Parent:
 
     Attributes
     ----------
-    number : int
-        From 1, in the order of the parents.
+    name : str
+        "parent" and its number, from 1.
     size : float
         Mean share of the parent over documents.
     components : list of (str, float)
         Names of the components that it loads on most, and their shares of the parent.
     words : list of str
-        The likeliest words of the parent: of its components, by their shares.
+        What sets the parent apart: words by p log(p / q), where p is the probability in its
+        components, mixed by their shares, and q that in all the data.
     """
 
-    number: int
+    name: str
     size: float
     components: list[tuple[str, float]]
     words: list[str]
@@ -51,7 +52,7 @@ class Parent:
         """Return the same in plain types, for JSON."""
         names = [{"component": name, "share": share} for name, share in self.components]
         return {
-            "parent": self.number, "size": self.size, "components": names, "words": self.words,
+            "parent": self.name, "size": self.size, "components": names, "words": self.words,
         }  # fmt: skip
 
 
@@ -90,8 +91,8 @@ def infer_parents(
 
 
 def describe_parents(
-    parents: Array, sizes: Array, names: Sequence[str], components: Array, words: Any,
-    n_components: int, n_words: int,
+    parents: Array, sizes: Array, names: Sequence[str], components: Array, overall: Array,
+    words: Any, n_components: int, n_words: int,
 ) -> list[Parent]:  # fmt: skip
     """Describe every parent by its components and words.
 
@@ -101,6 +102,8 @@ def describe_parents(
     sizes : (R,) array
     names : (K,) sequence of str
     components : (K, J) array
+    overall : (J,) array
+        Probabilities of the words in all the data.
     words : (J,) sequence of str, or None
     n_components, n_words : int
         How many to list, at most.
@@ -109,9 +112,11 @@ def describe_parents(
     for number, row in enumerate(parents):
         best = np.argsort(-row, kind="stable")[:n_components]
         listed = [(names[k], float(row[k])) for k in best if row[k] >= 0.5 / len(row)]
-        top = np.argsort(-(row @ components), kind="stable")[:n_words]
+        here = row @ components
+        telling = here * np.log(np.maximum(here, 1e-300) / np.maximum(overall, 1e-300))
+        top = np.argsort(-telling, kind="stable")[:n_words]
         texts = [str(j) if words is None else words[j] for j in top]
-        found.append(Parent(number + 1, float(sizes[number]), listed or [], texts))
+        found.append(Parent(f"parent {number + 1}", float(sizes[number]), listed, texts))
     return found
 
 

@@ -379,7 +379,7 @@ class Fit:
         """Describe every parent by its components and words, largest first."""
         return describe_parents(
             self.parents, self.parent_sizes, self.component_names, self.components,
-            self.layout.word_names, n_components, n_words,
+            self.sizes @ self.components, self.layout.word_names, n_components, n_words,
         )  # fmt: skip
 
     def known_sd(self, of: str) -> Array:
