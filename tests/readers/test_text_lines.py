@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discan.errors import InputError
 from discan.readers import read
 
 TEXTS = ["red fish, blue fish", "one red bird and the blue bird", "", "Fish don't sing"]
@@ -32,6 +33,20 @@ def test_lines(tmp_path, packed, end, is_example):
     path.write_bytes(packed.compress(content) if packed else content)
     assert is_example(read(path))
     assert is_example(read(path, format="lines"))
+
+
+def test_lines_of_a_folder(tmp_path, is_example):
+    """The files of a folder follow each other in the order of their names, packed or not."""
+    (tmp_path / "part-2.txt.gz").write_bytes(gzip.compress("\n".join(TEXTS[2:]).encode()))
+    (tmp_path / "part-1.txt").write_text("\n".join(TEXTS[:2]) + "\n", encoding="utf-8")
+    assert is_example(read(tmp_path, format="lines"))
+
+
+def test_a_bad_line_of_a_folder_is_named(tmp_path):
+    (tmp_path / "a.txt").write_text("fine\n")
+    (tmp_path / "b.txt").write_bytes(b"fine\nnot \0 fine\n")
+    with pytest.raises(InputError, match=r"b\.txt, line 2: holds a NUL byte"):
+        read(tmp_path, format="lines")
 
 
 @pytest.mark.parametrize(

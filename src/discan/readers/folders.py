@@ -22,7 +22,7 @@ from discan.readers.streams import Document, Fact, TextStream, text_reader
 from discan.readers.tokens import TextOptions
 from discan.typing import Array
 
-__all__ = ["members", "read_archive", "read_folder"]
+__all__ = ["members", "read_archive", "read_folder", "text_files"]
 
 log = logging.getLogger("discan")
 
@@ -52,7 +52,7 @@ def read_folder(
     if not source.is_folder:
         raise source.error("not a folder", use={"format": ("lines", "archive")})
     root = os.fspath(source.path)
-    paths = ((name, os.path.join(root, name)) for name in _text_files(root, pattern))
+    paths = ((name, os.path.join(root, name)) for name in text_files(root, pattern))
     files = ((name, path, _file_bytes(source, path)) for name, path in paths)
     return _read_files(source, files, encoding, pattern, options)
 
@@ -175,7 +175,7 @@ class _Decoder:
         return text.removeprefix("\ufeff")
 
 
-def _text_files(root: str, pattern: str) -> Iterator[str]:
+def text_files(root: str, pattern: str) -> Iterator[str]:
     """Iterate over the paths of files under a folder, relative to it, in order.
 
     Links are followed to files of the folder alone: a folder from elsewhere must not make us read
