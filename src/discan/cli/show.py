@@ -57,7 +57,9 @@ def show(
         columns = ("component", "size", "list", "field", "rank", "name", "value", "sd")
         emit(style.style, columns, (row for component in found for row in _rows(component)))
     else:
-        sys.stdout.write("\n".join(_paragraph(component, fit, sd, interval) for component in found))
+        counted = f"{fit.counted}; concentration {fit.concentration:.3g}" if fit.counted else ""
+        paragraphs = [_paragraph(component, fit, sd, interval) for component in found]
+        sys.stdout.write("\n".join([f"{counted}\n", *paragraphs] if counted else paragraphs))
 
 
 def info(
