@@ -199,6 +199,7 @@ def test_a_process_with_a_given_limit_keeps_all_components():
         ({"algorithm": "variational"}, "gives every component a part of each token"),
         ({"alpha": 0.1}, "learns alpha"),
         ({"init": np.ones((3, X.shape[1]))}, "n_components=3"),
+        ({"seed_words": {"a": [0]}}, "components with seeds cannot be merged"),
         ({"max_components": 0}, "max_components=0"),
         ({"n_components": "many"}, "give a whole number or 'auto'"),
         ({"n_components": 5, "max_components": 9}, "max_components=9"),
