@@ -103,6 +103,12 @@ class Cell:
         return np.array([[5, 0], [3, 4]] if self.grouped else [[7], [4]])
 
     @property
+    def shared(self):
+        """Hyperparameters that are one number for all components or words."""
+        of_process = {"beta", "concentration"} if self.model in PROCESSES else set()
+        return of_process | ({"gamma"} if self.symmetric else set())
+
+    @property
     def family(self):
         """The model whose scores and counts are drawn."""
         return PROCESSES.get(self.model, self.model)
@@ -176,7 +182,7 @@ def draw_hyperparameters(cell, n, rng):
             values[name] = rng.beta(x, y, (n, size))
         elif name == "alpha" and cell.model in PROCESSES:
             continue
-        elif name == "concentration" or (name == "gamma" and cell.symmetric):
+        elif name in cell.shared:
             values[name] = np.repeat(rng.gamma(x, 1 / y, (n, 1)), size, axis=1)
         else:
             values[name] = rng.gamma(x, 1 / y, (n, size))
@@ -400,8 +406,7 @@ def statistics(cell, record):
         return bounded | tailed
     hyper = {}
     for name in cell.learn:
-        single = name == "concentration" or (name == "gamma" and cell.symmetric)
-        for k in range(1 if single else record[name].shape[1]):
+        for k in range(1 if name in cell.shared else record[name].shape[1]):
             value = record[name][:, k]
             hyper |= {f"{name}_{k}": value, f"{name}_{k}^2": value**2}
             hyper[f"log {name}_{k}"] = np.log(value)

@@ -179,3 +179,35 @@ def test_info_about_a_strange_run_folder(fails, begun, settings):
     kept = {key: header[key] for key in ("class", "feature_names", "every")}
     write_file(begun / "settings.discan", "settings", {**kept, "settings": settings}, arrays)
     assert "not sound" in fails("info", begun)
+
+
+def test_the_number_of_components_is_learnt(run, fails, place, tmp_path):
+    path = tmp_path / "m.discan"
+    fit = ("fit", place / "texts.jsonl", "-o", path, "-k", "auto")
+    out, err = run(*fit, "--json", "--max-components", 5, "--max-iter", 60)
+    record = json.loads(out)
+    assert record["model"] == "dirichlet-process"
+    assert record["most components"] == 5
+    low, high = record["used, 90 % interval"]
+    assert 1 <= low <= record["used components"] <= high <= 5
+    assert record["components"] <= 5
+    assert "topics are used (90 % interval" in err
+    out, err = run(*fit, "--max-iter", 20)
+    assert "at most 6 components are tried; see --max-components" in err
+    out, _ = run("show", path)
+    assert "topics are used (90 % interval" in out.splitlines()[0]
+    assert "concentration" in out.splitlines()[0]
+    out, _ = run("info", path)
+    assert "used components" in out
+    assert "concentration" in out
+    assert "--algorithm collapsed or gibbs" in fails(*fit, "--algorithm", "map")
+    assert "--max-components 3" in fails(*fit[:-1], 4, "--max-components", 3)
+
+
+@pytest.mark.parametrize("size", ["0", "-2", "many", "2.5"])
+def test_a_number_of_components_is_checked(run, place, tmp_path, size):
+    _, err = run(
+        "fit", place / "texts.jsonl", "-o", tmp_path / "m.discan", f"--components={size}", code=2
+    )
+    assert "is not a whole" in err
+    assert repr(size) in err

@@ -33,7 +33,15 @@ STARTS = {
     "words": "start each component from an anchor word",
     "corners": "start from the documents that are farthest apart",
     "map": "start from a short MAP fit",
+    "merged": "start from a short MAP fit whose components are merged",
 }
+
+
+def _size(text: str) -> str:
+    """Check a number of components."""
+    if text != "auto" and not (text.isdecimal() and int(text) >= 1):
+        raise typer.BadParameter(f"{text!r} is not a whole number, at least 1, or auto")
+    return text
 
 
 def fit(
@@ -43,7 +51,20 @@ def fit(
         str,  # a Path would lose the slash
         typer.Option("--output", "-o", help="Model file to write; NAME/ writes NAME/model.discan."),
     ],
-    components: Annotated[int, fitting("Number of components.", "--components", "-k", min=1)] = 10,
+    components: Annotated[
+        str,
+        fitting(
+            "Number of components; [b]auto[/b] learns it from the data.",
+            "--components",
+            "-k",
+            metavar="INTEGER|auto",
+            callback=_size,
+        ),
+    ] = "10",
+    max_components: Annotated[
+        int | None,
+        fitting("With -k auto: the most components to try (default: from the data).", min=1),
+    ] = None,
     model: Annotated[str, fitting(**registered("discan.models"))] = "dm",
     parents: Annotated[
         int | None,
@@ -138,8 +159,9 @@ def fit(
     from discan.estimators import DCA
 
     estimator = DCA(
-        components, model=model, algorithm=chosen, alpha=alpha, beta=beta, rho=rho,
-        gamma=gamma, n_parents=parents, learn=names_to_learn(learn), init=init,
+        components if components == "auto" else int(components),
+        max_components=max_components, model=model, algorithm=chosen, alpha=alpha, beta=beta,
+        rho=rho, gamma=gamma, n_parents=parents, learn=names_to_learn(learn), init=init,
         max_iter=max_iter, tol=tol, n_jobs=threads, random_state=seed, n_chains=chains,
         progress=printing.progress, checkpoint=checkpoint, checkpoint_every=every or 10,
     )  # fmt: skip

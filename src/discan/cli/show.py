@@ -62,7 +62,10 @@ def show(
         rows = [row for component in found for row in _rows(component)]
         emit(style.style, columns, rows + [row for parent in parents for row in _of_parent(parent)])
     else:
-        texts = [_parent(parent, fit) for parent in parents]
+        texts = []
+        if fit.counted:
+            texts.append(f"{fit.counted}; concentration {fit.concentration:.3g}\n")
+        texts += [_parent(parent, fit) for parent in parents]
         texts += [_paragraph(component, fit, sd, interval) for component in found]
         sys.stdout.write("\n".join(texts))
 

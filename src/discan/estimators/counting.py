@@ -74,12 +74,8 @@ def remark_on_count(fit: Fit) -> None:
     """Say how many components are used, and if the limit was too low."""
     if fit.record is None or not fit.record.n_draws:
         return
-    low, high = fit.n_used_interval
-    limit = fit.n_components + len(fit.unused.get("alpha", ()))
-    log.info(
-        "%d %s are used (90 %% interval %d to %d); %d of them have at least 0.1 %% of all counts",
-        fit.n_used, fit.nouns.components, low, high, fit.n_large,
-    )  # fmt: skip
+    limit, high = fit.n_components + len(fit.unused.get("alpha", ())), fit.n_used_interval[1]
+    log.info("%s", fit.counted)
     if high >= max(FULL * limit, limit - 1):
         log.warning(InputError(f"the data use all of the {limit} components that were allowed",
                                use={"max_components": 2 * limit}))  # fmt: skip

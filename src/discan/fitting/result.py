@@ -662,6 +662,17 @@ class Fit:
             "seed": str(self.settings.get("seed", "")),
         }
 
+    @property
+    def counted(self) -> str:
+        """How many components are used and how sure that is, in words; "" if it was not learnt."""
+        if not self._process():
+            return ""
+        (low, high), (least, most) = self.n_used_interval, self.n_large_interval
+        return (
+            f"{self.n_used} {self.nouns.components} are used (90 % interval {low} to {high}); "
+            f"{self.n_large} have at least 0.1 % of all counts ({least} to {most})"
+        )
+
     def _process(self) -> dict[str, Any]:
         """How many components are used, where that was learnt."""
         if self.concentration is None or self.record is None or not self.record.n_draws:

@@ -154,6 +154,10 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
             "components are merged by all their tokens, so the documents must be in memory",
             remedy="load the corpus, or give a number of components",
         )
+    if task.prior.seeds is not None:
+        raise InputError(
+            "components with seeds cannot be merged", use={"n_components": ..., "init": "map"}
+        )
     start = _map(task, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
     for _ in range(MERGE_ROUNDS):

@@ -102,7 +102,11 @@ class DirichletProcess(Process, DirichletMultinomial):
 
 @dataclass(frozen=True)
 class _Amounts(Process):
-    """The gamma process, for models of amounts: alpha_k ~ Gamma(eta/K, r)."""
+    """The gamma process, for models of amounts: alpha_k ~ Gamma(eta/K, r).
+
+    Beta is learnt as one number for all components. Otherwise unused ones would have a beta of
+    their own, often far above that of the others, and with it an alpha that is much too large.
+    """
 
     def hyperprior_refusal(self, prior: Hyperprior) -> DiscanError | None:
         """Refuse a rate of 0, with which the sum of alpha has no distribution."""
@@ -113,12 +117,17 @@ class _Amounts(Process):
     def resample(
         self, learn: frozenset[str], sums: AugmentedScores, prior: Hyperprior, rng: Generator | Mode
     ) -> Self:
-        """Other hyperparameters as ever; then eta, alpha integrated out; then alpha.
+        """Rho as ever; one beta for all components; eta, alpha integrated out; then alpha.
 
-        Beta comes first, because it is drawn given the present alpha.
+        Beta comes before alpha, because it is drawn given the present one.
         """
-        others = learn - self.drawn_alone
+        others = learn - self.drawn_alone - {"beta"}
         model = cast(Any, super().resample(others, sums, prior, rng))  # type: ignore[safe-super]
+        if "beta" in learn:
+            shape, rate = prior.beta
+            present = (sums.active.sum(axis=0) * model.alpha).sum()
+            beta = rng.gamma(shape + present) / max(rate + sums.scores.sum(), 1e-300)
+            model = replace(model, beta=np.full(len(model.alpha), bounded(beta)))
         if "alpha" not in learn:
             return cast(Self, model)
         tables, eta = sums.tables, float(self.concentration[0])
