@@ -163,6 +163,13 @@ def test_what_needs_documents_in_memory_is_refused(options, message, folders):
         make(**{"algorithm": "map", **options}).fit(folders / "one group")
 
 
+def test_too_many_exposures_are_refused(folders, monkeypatch):
+    monkeypatch.setattr("discan.fitting.run.MOST_LEVELS", 3)
+    with pytest.raises(LimitError, match="round them"):
+        make("vb", "gp").fit(folders / "exposures")
+    make("vb", "gp").fit(folders / "one group")
+
+
 def test_raw_data_are_refused_with_the_remedy(tmp_path):
     (tmp_path / "a.txt").write_text("a b c")
     for path in (tmp_path, tmp_path / "a.txt", tmp_path / "none"):
@@ -329,6 +336,7 @@ def test_the_estimate(folders):
     states = 260 * 3 * 8
     assert found.disk == 2 * states
     assert make("cvb0").estimate(table("one group")).disk == 0
+    assert make("cvb0").estimate(table("one group").to_csr()).cycles == 7
     assert len(found.lines) == 4
 
 

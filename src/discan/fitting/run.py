@@ -20,7 +20,7 @@ from discan.algorithms.levels import Levels, of_levels
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import BlockRef, Corpus
 from discan.engines import Engine
-from discan.errors import InputError
+from discan.errors import InputError, LimitError
 from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
 from discan.fitting.hidden_groups import usual_totals
@@ -46,6 +46,7 @@ __all__ = ["Run", "Task", "without_tables"]
 
 log = logging.getLogger("discan")
 
+MOST_LEVELS = 2**16  # of the exposures of documents on disk
 SHOW_SECONDS = 0.2  # from one look at the progress inside a cycle to the next
 
 Callback = Callable[["Run"], Any]
@@ -99,6 +100,12 @@ class Task:
             refusal = refusal or model.hyperprior_refusal(self.hyperprior)
         if refusal is not None:
             raise refusal
+        n_levels = len(self.corpus.exposure_levels) if self.corpus.on_disk else 0
+        if n_levels > MOST_LEVELS:  # each has a row of K numbers in the tables of the model
+            raise LimitError(
+                f"the documents have {n_levels:,} distinct total exposures, above {MOST_LEVELS:,}",
+                remedy="round them before the data are converted",
+            )
         if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):
             raise InputError(
                 "draws of all documents of a corpus folder are too many to be kept",
