@@ -60,6 +60,19 @@ def test_every_figure_is_shown():
     assert {path.name for path in (DOCS / "figures").iterdir()} == shown
 
 
+def test_numbers_beside_the_paper_are_those_of_the_results():
+    """The tables of classification are copied from pages that examples write."""
+    text = (DOCS / "paper.md").read_text("utf-8").split("## Classification")[1].split("```")[0]
+    for page, cell in (
+        ("reuters", r"[\d.]+ \([\d.]+/[\d.]+\)"),
+        ("newsgroups", r"[\d.]+ ± [\d.]+"),
+    ):
+        result = (DOCS / "results" / f"{page}.md").read_text("utf-8")
+        copied = re.findall(cell, text)
+        assert len(copied) >= 5
+        assert [number for number in copied if number not in result] == []
+
+
 def test_outputs_are_compared():
     assert blocks.same("a 1.00 in 3.1 s", "a 1.01 in 9 s")
     assert not blocks.same("a 1.00", "a 1.10")
