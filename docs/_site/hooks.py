@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ TOP = {
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changes.md",
 }
+# Where pages of a folder belong.
+SECTIONS = {
+    "": "Guides", "tutorials": "Tutorials", "coming-from": "Coming from", "results": "Results",
+}  # fmt: skip
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -34,10 +39,12 @@ def on_config(config: Any) -> Any:
     for entry in config.nav:
         if "Reference" in entry:
             entry["Reference"] = reference
-    new = sorted(page.name for page in docs.glob("*.md") if page.name not in str(config.nav))
-    for entry in config.nav:
-        if "Guides" in entry:
-            entry["Guides"] += new  # a page that nobody placed is a guide
+    listed = set(_pages(config.nav))
+    found = (page.relative_to(docs).as_posix() for page in sorted(docs.rglob("*.md")))
+    for name in found:
+        if name not in listed:  # a page that nobody placed goes to the end of its section
+            title = SECTIONS[posixpath.dirname(name)]
+            next(entry for entry in config.nav if title in entry)[title].append(name)
     return config
 
 
@@ -94,6 +101,15 @@ def moved(markdown: str, folder: str, root: str) -> str:
         return f"]({posixpath.relpath(page, folder or '.')}{anchor})"
 
     return _LINK.sub(rewritten, markdown)
+
+
+def _pages(nav: Any) -> Iterator[str]:
+    """Iterate over the pages of a navigation."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from _pages(entry)
 
 
 def _without(nav: Any, missing: set[str]) -> Any:

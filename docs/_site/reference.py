@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Iterable
@@ -47,6 +48,7 @@ _INTRODUCTIONS = {
 _INSIDE = {"Fit": "discan.fitting.result.Fit", "Effects": "discan.evaluation.effects.Effects"}
 
 
+@functools.cache
 def reference_pages() -> dict[str, tuple[str, str]]:
     """Return the pages: name of the page -> (title, Markdown)."""
     import discan

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """By label: mean shares as bars of few components, as cells of many."""
 
+import re
+
 import numpy as np
 
 from discan import plot
+from discan.plot import to_svg
+from discan.plot.lettering import plain_width
 
 
 def test_bars(shares):
@@ -16,6 +20,15 @@ def test_bars(shares):
     assert figure.data[0].hovertext[0].endswith(f"50.0 % ± {100 * spread:.1f} %")
     single = plot.by_label(shares, list("abcd"))
     assert "±" not in single.data[0].hovertext[0]
+
+
+def test_the_legend_stands_beside_the_last_number():
+    """With few labels the legend reaches down to the axis, whose last number is half outside."""
+    scene = to_svg(plot.by_label(np.full((4, 8), 1 / 8), ["a", "a", "b", "b"]))
+    last = float(re.search(r'<text x="([\d.]+)"[^>]*>100\s%</text>', scene)[1])
+    samples = [float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*width="13"', scene)]
+    assert len(samples) == 8
+    assert min(samples) > last + plain_width("100 %", 12) / 2
 
 
 def test_cells_of_many_components(overlapping):

@@ -18,6 +18,7 @@ __all__ = ["by_label"]
 
 MOST_BARS = 12  # components; of more, colours are hard to tell apart
 BARS = 620
+BESIDE = 14  # half of "100 %" beside the last tick
 
 
 def by_label(
@@ -111,13 +112,15 @@ def _bars(
         }
         for k, (key, colour) in enumerate(zip(keys, documents.colours, strict=True))
     ]  # fmt: skip
-    left, right = 20 + int(widest(titles, 12)), legend_width(keys)
+    # the legend may reach down to the last number of the axis, and stands beside it
+    left, right = 20 + int(widest(titles, 12)), legend_width(keys) + BESIDE
     tall = _row(titles) * len(titles)
     below = 30 + max(19 * len(keys) + 8 - tall - 30, 0)  # the legend may be longer
     layout = {
         "width": left + BARS + right, "height": TITLE_HEIGHT + 12 + tall + below,
         "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 12, "b": below}, "barmode": "stack",
-        **legend(),
+        "showlegend": True,
+        "legend": {**legend()["legend"], "x": 1.01 + BESIDE / BARS},
         "xaxis": axis(anchor="y", **PERCENT),
         "yaxis": axis(range=[len(titles) - 0.5, -0.5], tickvals=rows, ticktext=titles, anchor="x"),
     }  # fmt: skip
