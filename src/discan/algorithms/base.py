@@ -82,10 +82,6 @@ class States(Protocol):
         """Keep the state of a block."""
         ...
 
-    def ahead(self, block: BlockRef) -> None:
-        """Say which state is asked for next, so that it can be fetched."""
-        ...
-
 
 @dataclass(frozen=True)
 class Params:

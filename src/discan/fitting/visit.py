@@ -11,6 +11,7 @@ from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats
 from discan.data.corpus import Block, BlockRef, Corpus
 from discan.engines import Engine
+from discan.fitting.states import DiskStates
 from discan.typing import Array
 
 __all__ = ["MemoryStates", "Visit", "begin_steps", "first_states", "work"]
@@ -29,9 +30,6 @@ class MemoryStates:
     def put(self, block: BlockRef, state: Any) -> None:
         """Keep the state of a block."""
         self.states[block.index] = state
-
-    def ahead(self, block: BlockRef) -> None:
-        """Fetch nothing: all states are at hand."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Visit:
         """Iterate over the documents of a lane's blocks; the next state may be fetched by then."""
         blocks = self.blocks[number :: self.n_lanes]
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-            if following is not None:
+            if following is not None and isinstance(self.states, DiskStates):
                 self.states.ahead(following)
             yield self.corpus.read(block)
 
