@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma
@@ -98,7 +99,7 @@ class Variational(Expectation):
         geometric_mean_loadings(shape, layout.group_of_word, layout.group_sums(shape), weights)
         return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
 
-    def score_sums(self, params: Params, block: Block, state: ScoreState) -> ExpectedScores:
+    def score_sums(self, params: Params, block: Block, state: ScoreState) -> Any:
         """Sum E[log l] and E[l] over documents, weighted by presence."""
         rows = params.table.rows(block.levels)
         a = state.score_shape
@@ -106,22 +107,27 @@ class Variational(Expectation):
         log_scores = digamma(a) - np.log(rows.rate)
         if params.model.normalised:
             log_scores -= digamma(a.sum(axis=1, keepdims=True))
-        return ExpectedScores(
-            (present * log_scores).sum(axis=0),
-            (present * a / rows.rate).sum(axis=0),
-            present.sum(axis=0),
-            len(a),
+        model, tables = params.model, (present * log_scores, present * a / rows.rate, present)
+        if model.n_classes == 1:
+            return model.sums_of([ExpectedScores(*(t.sum(axis=0) for t in tables), len(a))])
+        classes = model.class_of_level(params.exposure_levels)[block.levels]
+        chosen = [classes == c for c in range(model.n_classes)]
+        return model.sums_of(
+            [
+                ExpectedScores(*(table[own].sum(axis=0) for table in tables), int(own.sum()))
+                for own in chosen
+            ]
         )
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Return the lower bound on log p(W); with point loadings, plus sum gamma log theta."""
         model = before.model
-        constants = corpus.sum_by_length(model.log_constant) + model.total_log_bag(corpus)
+        constants = model.total_log_constant(corpus) + model.total_log_bag(corpus)
         return stats.objective + constants + _loading_term(before)
 
     def learnt(self, params: Params, stats: Stats) -> Params:
         """Make the M-steps of the hyperparameters (theory 5.1)."""
-        if isinstance(stats.scores, ExpectedScores):
+        if stats.scores is not None:
             params = params.with_model(params.model.maximise(params.learn, stats.scores))
         if "gamma" in params.learn:
             assert params.loadings is not None
