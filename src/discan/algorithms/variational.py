@@ -104,20 +104,25 @@ class Variational(Expectation):
         rows = params.table.rows(block.levels)
         a = state.score_shape
         present = np.ones_like(a) if state.absent is None else 1.0 - state.absent
-        log_scores = digamma(a) - np.log(rows.rate)
+        # logarithms of the few rows of the table, not of a row per document
+        log_rate = np.log(params.table.rate)
+        log_scores = digamma(a) - (log_rate if len(log_rate) == 1 else log_rate[block.levels])
         if params.model.normalised:
             log_scores -= digamma(a.sum(axis=1, keepdims=True))
         model, tables = params.model, (present * log_scores, present * a / rows.rate, present)
         if model.n_classes == 1:
-            return model.sums_of([ExpectedScores(*(t.sum(axis=0) for t in tables), len(a))])
+            log_sums, sums, here = (table.sum(axis=0) for table in tables)
+            return model.sums_of([ExpectedScores(log_sums, sums, here, len(a))])
         classes = model.class_of_level(params.exposure_levels)[block.levels]
-        chosen = [classes == c for c in range(model.n_classes)]
-        return model.sums_of(
-            [
-                ExpectedScores(*(table[own].sum(axis=0) for table in tables), int(own.sum()))
-                for own in chosen
-            ]
-        )
+        order = np.argsort(classes, kind="stable")
+        n_documents = np.bincount(classes, minlength=model.n_classes)
+        ends = np.append(0, np.cumsum(n_documents))
+        by_class = np.zeros((3, model.n_classes, params.n_components))
+        seen = np.flatnonzero(n_documents)
+        for total, table in zip(by_class, tables, strict=True):
+            total[seen] = np.add.reduceat(table[order], ends[seen], axis=0)
+        parts = zip(*by_class, n_documents.tolist(), strict=True)
+        return model.sums_of([ExpectedScores(*part) for part in parts])
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Return the lower bound on log p(W); with point loadings, plus sum gamma log theta."""

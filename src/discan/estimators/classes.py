@@ -35,9 +35,7 @@ def read_classes(corpus: Corpus, given: Any) -> tuple[Corpus, tuple[str, ...]]:
     labels = _labels(corpus, given)
     names = tuple(sorted({label for label in labels if label is not None}, key=_order))
     if not names:
-        raise InputError(
-            "{}: no document has a class", argument="class_of_document", value=given
-        )
+        raise InputError("{}: no document has a class", argument="class_of_document", value=given)
     if len(names) > max(1.0, MOST_SHARE * corpus.n_documents):
         raise InputError(
             f"class_of_document: {len(names):,} classes of {corpus.n_documents:,} documents are "

@@ -819,7 +819,7 @@ class DCA(
         if classes and "alpha" not in learn:
             raise InputError(
                 "classes of documents have priors of their own only if alpha is learnt",
-                use={"algorithm": ("collapsed", "gibbs", "variational"), "learn": ("alpha",)},
+                use={"algorithm": ("collapsed", "gibbs", "variational")},
             )
         prepared = model.prepare(n_components, corpus)
         column = self.class_of_document if isinstance(self.class_of_document, str) else None

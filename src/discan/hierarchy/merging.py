@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -110,7 +109,7 @@ def _hyperparameters(
     values: Mapping[str, Array], groups: Sequence[Sequence[int]]
 ) -> dict[str, Array]:
     """Hyperparameters of sums of scores, of every class of documents; see ``_of_class``."""
-    found = {}
+    found: dict[str, Array] = {}
     for name in values:
         plain, dot, number = name.partition(".")
         if plain == "alpha":
@@ -121,9 +120,7 @@ def _hyperparameters(
     return found
 
 
-def _of_class(
-    values: Mapping[str, Array], groups: Sequence[Sequence[int]]
-) -> dict[str, Array]:
+def _of_class(values: Mapping[str, Array], groups: Sequence[Sequence[int]]) -> dict[str, Array]:
     """Hyperparameters of sums of scores: exact shapes, and rates that keep the prior means."""
     alpha = np.asarray(values["alpha"])
     found = {"alpha": _summed(alpha[None], groups)[0]}

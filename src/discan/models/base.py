@@ -152,7 +152,10 @@ class Model(ABC):
 
     # classes of documents, of which there is one; see ``classes``
 
-    n_classes = 1
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 1
 
     def class_of_level(self, levels: Array) -> Array:
         """Class of each level, (T,)."""

@@ -84,7 +84,7 @@ class Classed(Model):
         return tuple(self.values())
 
     @property
-    def alpha(self) -> Array:  # type: ignore[override]
+    def alpha(self) -> Array:
         """Alpha of documents of unknown class, (K,)."""
         return np.asarray(self.models[0].alpha)
 
@@ -143,7 +143,9 @@ class Classed(Model):
         parts = [np.empty((len(levels), len(self.alpha))) for _ in ScoreTable._fields]
         for c in np.unique(classes).tolist():
             rows = classes == c
-            for part, values in zip(parts, self.models[c].score_table(exposures[rows]), strict=True):
+            for part, values in zip(
+                parts, self.models[c].score_table(exposures[rows]), strict=True
+            ):
                 part[rows] = values
         return ScoreTable(*parts)
 
@@ -237,5 +239,3 @@ def _of_class(values: Mapping[str, Array], c: int) -> dict[str, Array]:
         if int(number or 0) == c:
             found[plain] = value
     return found
-
-
