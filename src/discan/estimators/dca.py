@@ -507,7 +507,6 @@ class DCA(
         auto = is_auto(self.n_components) and isinstance(self.init, str) and self.init == "auto"
         return "merged" if auto else self.init
 
-
     def _classed(self, corpus: Corpus) -> Corpus:
         """Give the documents their classes, if there are any."""
         self._class_names: tuple[str, ...] = ()
@@ -580,9 +579,7 @@ class DCA(
 
     # ---- new documents ----
 
-    def transform(
-        self, X: Any, fold_in: str | None = None, class_of_document: Any = None
-    ) -> Array:
+    def transform(self, X: Any, fold_in: str | None = None, class_of_document: Any = None) -> Array:
         """Posterior mean of each document's scores given the components, (I, K).
 
         "dm": proportions, rows sum to 1. "gp", "cgp": scores. Each document is computed on its own,

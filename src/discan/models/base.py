@@ -141,7 +141,6 @@ class Model(ABC):
         """The model with a fixed number of components and its present hyperparameters."""
         return self
 
-
     def log_constants(self, corpus: Corpus) -> Array:
         """Constant of log F(c) of each document, (I,)."""
         return self.log_constant(corpus.lengths)
