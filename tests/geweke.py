@@ -32,6 +32,7 @@ from discan.fitting.run import Task
 from discan.fitting.starting import begin
 from discan.fitting.visit import MemoryStates
 from discan.models import MODELS, LoadingsPrior
+from discan.models.classes import Classed
 from discan.models.hyperparameters import Hyperprior
 from discan.models.seeds import Seeds
 
@@ -46,6 +47,12 @@ FIXED = {
     "rho": np.array([0.35, 0.15]),
     "gamma": np.array([0.4, 0.8, 1.3, 0.6]),
     "concentration": np.array([1.2, 1.2]),
+}
+# The same of the two documents, (2, K), in cells whose documents have classes of their own.
+CLASSED = {
+    "alpha": np.array([[0.5, 2.0], [1.4, 0.3]]),
+    "beta": np.array([[0.2, 1.6], [0.9, 0.5]]),
+    "rho": np.array([[0.35, 0.15], [0.1, 0.6]]),
 }
 # Tokens of words and components that were seen beforehand, (J, K), in seeded cells.
 SEEDS = np.array([[3, 0], [0, 0], [0, 2], [1, 1]])
@@ -63,6 +70,7 @@ class Cell:
     """What is tested: model, sampler, plain or grouped, hyperparameters to learn.
 
     ``symmetric``: gamma is one number for all words. ``seeded``: the loadings have seeds.
+    ``classed``: each document has a class, and so a prior, of its own.
     """
 
     model: str
@@ -71,6 +79,16 @@ class Cell:
     learn: tuple[str, ...] = ()
     symmetric: bool = False
     seeded: bool = False
+    classed: bool = False
+
+    @cached_property
+    def fixed(self):
+        """Values of the hyperparameters, each (size,), or (2, K) by document."""
+        return FIXED | CLASSED if self.classed else FIXED
+
+    def by_document(self, value):
+        """Hyperparameters (..., K), or (..., I, K), as (..., I or 1, K)."""
+        return value if self.classed else value[..., None, :]
 
     @property
     def seeds(self):
@@ -121,7 +139,7 @@ class Cell:
     def __str__(self):
         """Name of the test."""
         parts = [self.model, self.sampler, "groups" if self.grouped else "plain", *self.learn]
-        flags = [name for name in ("symmetric", "seeded") if getattr(self, name)]
+        flags = [name for name in ("symmetric", "seeded", "classed") if getattr(self, name)]
         return "-".join([*parts, *flags])
 
 
@@ -142,14 +160,15 @@ def draw_loadings(cell, shape, rng):
 
 def draw_scores(cell, values, c, exposure, rng):
     """Draw scores (..., I, K) given counts of that shape and total exposures (I,) (theory 3)."""
-    draws = rng.standard_gamma(c + values["alpha"][..., None, :])
+    alpha = cell.by_document(values["alpha"])
+    draws = rng.standard_gamma(c + alpha)
     if cell.family == "dm":
         return draws / draws.sum(axis=-1, keepdims=True)
-    prior_rate = values["beta"][..., None, :]
+    prior_rate = cell.by_document(values["beta"])
     rate = prior_rate + exposure[:, None]
     if cell.family == "cgp":
-        rho = values["rho"][..., None, :]
-        unseen = (1 - rho) * (prior_rate / rate) ** values["alpha"][..., None, :]
+        rho = cell.by_document(values["rho"])
+        unseen = (1 - rho) * (prior_rate / rate) ** alpha
         spike = rng.random(draws.shape) < rho / (rho + unseen)
         draws[spike & (c == 0)] = 0.0
     return draws / rate
@@ -174,18 +193,18 @@ def draw_hyperparameters(cell, n, rng):
     """Draw those that are learnt from the hyperprior; the others are fixed: name -> (n, size)."""
     values = {}
     for name in cell.hyperparameters:
-        size = len(FIXED[name])
+        shape = (n, *cell.fixed[name].shape)
         x, y = getattr(HYPERPRIOR, name)
         if name not in cell.learn:
-            values[name] = np.tile(FIXED[name], (n, 1))
+            values[name] = np.broadcast_to(cell.fixed[name], shape)
         elif name == "rho":
-            values[name] = rng.beta(x, y, (n, size))
+            values[name] = rng.beta(x, y, shape)
         elif name == "alpha" and cell.model in PROCESSES:
             continue
         elif name in cell.shared:
-            values[name] = np.repeat(rng.gamma(x, 1 / y, (n, 1)), size, axis=1)
+            values[name] = np.repeat(rng.gamma(x, 1 / y, (n, 1)), shape[1], axis=1)
         else:
-            values[name] = rng.gamma(x, 1 / y, (n, size))
+            values[name] = rng.gamma(x, 1 / y, shape)
     if "alpha" not in values:
         values["alpha"] = draw_process(cell, values["concentration"], rng)
     return values
@@ -246,7 +265,7 @@ class Chain:
         start, V = simulate_prior(cell, 1, self.rng)
         values = {name: start[name][0] for name in cell.hyperparameters}
         gamma = values.pop("gamma")
-        model = replace(MODELS.find(cell.model), **values).prepare(K)
+        model = self._model(values)
         prior = LoadingsPrior.of(float(gamma[0]) if cell.symmetric else gamma, self.layout)
         task = Task(
             self._corpus(V[0].sum(axis=-1)),
@@ -260,6 +279,14 @@ class Chain:
         self.run = begin(task)
         self._condition_on(V[0], start["theta"][0], start["scores"][0])
 
+    def _model(self, values):
+        """Return the prepared model; with classes, one for each document."""
+        kind = MODELS.find(self.cell.model)
+        if not self.cell.classed:
+            return replace(kind, **values).prepare(K)
+        rows = [{name: value[i] for name, value in values.items()} for i in (0, 0, 1)]
+        return Classed(tuple(replace(kind, **row).prepare(K) for row in rows), ("a", "b"))
+
     def record(self, n):
         """Run n cycles; name -> (n, ...) array."""
         rows = [self._iterate() for _ in range(n)]
@@ -270,7 +297,7 @@ class Chain:
 
     def _reports(self, c, n):
         """Posterior moments of all draws as the package reports them, side by side."""
-        params, levels = self.run.params, np.tile(self.levels["levels"], len(c))
+        params, levels = self.run.params, np.tile(self.run.training.levels, len(c))
         moments = params.model.moments(c.reshape(-1, K), params.table.rows(levels))
         mean, square, absent = (np.reshape(moment, c.shape) for moment in moments)
         columns = np.moveaxis(n + self.cell.seeds, 0, 1)  # columns of the loadings are independent
@@ -300,8 +327,11 @@ class Chain:
         blocks = zip(run.schedule.blocks, states, strict=True)
         c = np.concatenate([state.counts(block, K) for block, state in blocks])
         n = np.array(params.loading_counts) - cell.seeds
-        values = {**FIXED, **params.model.values(), "gamma": params.prior.gamma}
-        values |= {name: FIXED[name] for name in FIXED if name not in cell.learn}
+        known = params.model.values()
+        if cell.classed:
+            known = {name: params.model.by_class(name) for name in known if "." not in name}
+        values = {**cell.fixed, **known, "gamma": params.prior.gamma}
+        values |= {name: value for name, value in cell.fixed.items() if name not in cell.learn}
         if cell.sampler == "gibbs" and "gamma" not in cell.learn:
             theta = params.loadings
         else:  # a move of gamma leaves the sampler's own loadings behind
@@ -329,7 +359,10 @@ class Chain:
             indptr.astype(np.int64), words.astype(np.int32), W[documents, words].astype(np.int32),
             self.layout, self.cell.exposures,
         )  # fmt: skip
-        vars(corpus).update(self.levels)  # they stay the same: not worth finding again
+        if self.cell.classed:
+            corpus.classes = np.array([1, 2], dtype=np.int32)
+        else:
+            vars(corpus).update(self.levels)  # they stay the same: not worth finding again
         if self.cell.grouped:
             corpus.blocks = corpus.blocks_of(1)
         return corpus
@@ -406,8 +439,9 @@ def statistics(cell, record):
         return bounded | tailed
     hyper = {}
     for name in cell.learn:
-        for k in range(1 if name in cell.shared else record[name].shape[1]):
-            value = record[name][:, k]
+        values = record[name].reshape(len(record[name]), -1)
+        for k in range(1 if name in cell.shared else values.shape[1]):
+            value = values[:, k]
             hyper |= {f"{name}_{k}": value, f"{name}_{k}^2": value**2}
             hyper[f"log {name}_{k}"] = np.log(value)
     logs = {f"log(1 + {name})": np.log1p(value) for name, value in tailed.items()}

@@ -310,7 +310,7 @@ def corpus(prior, W, gamma, K, groups=None, exposures=None):
 
     Parameters
     ----------
-    prior : Prior
+    prior : Prior, or a list of one per document
     W : (I, J) counts
     gamma : (J,) Dirichlet parameters of the loadings, or (J, K) if components differ
     K : int, number of components (must agree with the prior)
@@ -324,19 +324,22 @@ def corpus(prior, W, gamma, K, groups=None, exposures=None):
         ``E_V`` (I, J, K), ``E_scores`` (I, K), ``n_states`` and, for "cgp", ``P_zero`` (I, K).
     """
     W, gamma = np.asarray(W, int), by_component(gamma, K)
-    if K != prior.K:
-        raise ValueError("K does not agree with the prior")
     n_documents, n_features = W.shape
+    priors = [prior] * n_documents if isinstance(prior, Prior) else prior
+    if any(K != own.K for own in priors):
+        raise ValueError("K does not agree with the prior")
     groups, indicator, exposures = _layout(n_features, groups, exposures, n_documents)
     exposure = exposures.sum(1)
     states = [splits(w, K) for w in W]
     log_weights = np.zeros(())
     n = np.zeros((n_features, K))
     for i, V in enumerate(states):
-        own = log_document_factor(prior, V.sum(1), exposure[i]) - gammaln(V + 1).sum((1, 2))
+        own = log_document_factor(priors[i], V.sum(1), exposure[i]) - gammaln(V + 1).sum((1, 2))
         log_weights = log_weights[..., None] + own
         n = n[..., None, :, :] + V
-    constant = sum(log_bag_constant(prior, w, groups, e) for w, e in zip(W, exposures, strict=True))
+    constant = sum(
+        log_bag_constant(own, w, groups, e) for own, w, e in zip(priors, W, exposures, strict=True)
+    )
     logp, p = _normalise(log_weights + log_loadings_factor(n, gamma, groups) + constant)
     flat_p, flat_n = p.ravel(), n.reshape(-1, n_features, K)
     shape = gamma + flat_n
@@ -352,17 +355,17 @@ def corpus(prior, W, gamma, K, groups=None, exposures=None):
         "E_n": np.einsum("s,sjk->jk", flat_p, flat_n),
         "E_scores": np.array(
             [
-                q @ score_mean(prior, V.sum(1), e)
-                for q, V, e in zip(marginals, states, exposure, strict=True)
+                q @ score_mean(own, V.sum(1), e)
+                for own, q, V, e in zip(priors, marginals, states, exposure, strict=True)
             ]
         ),
         "n_states": flat_p.size,
     }
-    if prior.model == "cgp":
+    if priors[0].model == "cgp":
         out["P_zero"] = np.array(
             [
-                q @ spike_probability(prior, V.sum(1), e)
-                for q, V, e in zip(marginals, states, exposure, strict=True)
+                q @ spike_probability(own, V.sum(1), e)
+                for own, q, V, e in zip(priors, marginals, states, exposure, strict=True)
             ]
         )
     return out

@@ -88,6 +88,12 @@ def make_models(folder):
             seed_words={"first": ["a", "b"], "second": {"c": 7}},
         )  # fmt: skip
         seeded.fit(training()).save(folder / f"seeded-{n}.discan")
+    for n, algorithm in enumerate(("variational", discan.Collapsed(2, 4, keep_draws=True))):
+        classed = discan.DCA(
+            K, model="gp", algorithm=algorithm, random_state=1, max_iter=6,
+            class_of_document="party" if n else ["x", "y", ""] * 6 + ["x", "y"],
+        )  # fmt: skip
+        classed.fit(training()).save(folder / f"classed-{n}.discan")
     flat = discan.LDA(K, random_state=1, max_iter=4, gamma=np.linspace(0.1, 1, J)).fit(W)
     flat.save(folder / "flat.discan")
     given = discan.DCA.from_components(np.eye(4) + 0.1, model="gp", beta=1.0, random_state=0)
@@ -118,6 +124,12 @@ def make_runs(folder):
             checkpoint=folder / f"seeded-{n}", checkpoint_every=1,
             callback=lambda run: run.cycle == 7, fixed_components=np.ones((1, J)),
             seed_words={"first": ["a", "b"], "second": {"c": 7}},
+        ).fit(training())  # fmt: skip
+    for n, algorithm in enumerate(("variational", "gibbs", discan.Collapsed(2, 4))):
+        discan.DCA(
+            K, algorithm=algorithm, random_state=1, max_iter=14, tol=0.0,
+            checkpoint=folder / f"classed-{n}", checkpoint_every=1,
+            callback=lambda run: run.cycle == 7, class_of_document="party",
         ).fit(training())  # fmt: skip
     for n, schedule in enumerate(("exact", "blocked")):
         discan.DCA(

@@ -258,11 +258,10 @@ def test_augmentation_has_the_right_means(model):
     K, n = document.prior.K, 4000
     c = np.append(np.zeros(1, dtype=np.int64), [3, 12])[:K]
     counts = np.broadcast_to(c, (n, K)).copy()
-    sums = np.zeros(K), np.zeros((1, K)), np.zeros(K), np.zeros(1)
-    gibbs.augment_scores(
-        counts, np.zeros(n, dtype=np.int32), *document.table, *sums, np.uint64(5), 0, 0
-    )
-    tables, active, scores, log_beta = sums[0] / n, sums[1][0] / n, sums[2] / n, sums[3][0] / n
+    sums = np.zeros((1, K)), np.zeros((1, K)), np.zeros((1, K)), np.zeros(1)
+    levels, classes = np.zeros(n, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    gibbs.augment_scores(counts, levels, classes, *document.table, *sums, np.uint64(5), 0, 0)
+    tables, active, scores, log_beta = (part[0] / n for part in sums)
     alpha, rate = document.shape[0], document.rate[0]
     present = np.where(c == 0, document.present[0], 1.0)
     error = 5 / np.sqrt(n)

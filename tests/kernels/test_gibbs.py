@@ -163,9 +163,10 @@ def test_augment_scores(K, spike, copies):
     counts, _ = start_counts(block)
     table = [np.tile(part, (copies, 1)) for part in block.table]
     assert (len(table[0]) <= twins.FEW_LEVELS) == (copies == 1)
-    out = np.zeros(K), np.zeros((3 * copies, K)), np.zeros(K), np.zeros(1)
-    gibbs.augment_scores(counts, block.levels, *table, *out, SEED, CYCLE, FIRST)
-    twin = twins.augment_scores(counts, block.levels, *table, SEED, CYCLE, FIRST)
+    classes = np.arange(3 * copies) % 2
+    out = np.zeros((2, K)), np.zeros((3 * copies, K)), np.zeros((2, K)), np.zeros(2)
+    gibbs.augment_scores(counts, block.levels, classes, *table, *out, SEED, CYCLE, FIRST)
+    twin = twins.augment_scores(counts, block.levels, classes, *table, SEED, CYCLE, FIRST)
     assert_array_equal(out[0], twin[0])
     assert_array_equal(out[1], twin[1])
     close(out[2], twin[2])

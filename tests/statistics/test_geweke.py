@@ -68,6 +68,15 @@ SEEDED = [
 ]
 
 
+CLASSED = [
+    Cell("dm", "gibbs", False, classed=True),
+    Cell("cgp", "collapsed", True, classed=True),
+    Cell("dm", "collapsed", False, ("alpha",), classed=True),
+    Cell("gp", "gibbs", True, ("alpha", "beta"), classed=True),
+    Cell("cgp", "collapsed", True, ("alpha", "beta", "rho", "gamma"), classed=True),
+]
+
+
 def check(cell, n, seed):
     """Fail if the simulators disagree."""
     name, z = geweke.worst(geweke.joint_test(cell, n, seed))
@@ -93,6 +102,17 @@ def test_sampler_long(cell):
 @pytest.mark.parametrize("cell", LEARNING_SHORT, ids=str)
 def test_hyperparameters(cell):
     check(cell, 6_000, seed=3)
+
+
+@pytest.mark.parametrize("cell", CLASSED, ids=str)
+def test_classes(cell):
+    check(cell, 6_000, seed=7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", CLASSED, ids=str)
+def test_classes_long(cell):
+    check(cell, 40_000, seed=8)
 
 
 @pytest.mark.parametrize("cell", SEEDED, ids=str)

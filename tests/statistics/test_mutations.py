@@ -33,6 +33,7 @@ from discan.models import (
     GammaProcess,
     LoadingsPrior,
 )
+from discan.models.classes import Classed, ClassSums
 from discan.models.hyperparameters import AugmentedScores
 from discan.models.seeds import Seeds
 
@@ -399,6 +400,31 @@ def test_gamma_learnt_from_seeds(monkeypatch, sampler):
     monkeypatch.setattr(Seeds, "drawn", Seeds.drawn_tables, raising=False)
     monkeypatch.setattr(Seeds, "drawn_tables", drawn_tables)
     assert_caught(Cell("dm", sampler, False, ("gamma",), seeded=True))
+
+
+# ------------------------------------------------------------------------------------ classes
+
+
+def test_priors_of_the_other_class(monkeypatch):
+    original = Classed.class_of_level
+
+    def swapped(self, levels):
+        classes = original(self, levels)
+        return np.where(classes > 0, 3 - classes, 0)
+
+    monkeypatch.setattr(Classed, "class_of_level", swapped)
+    assert_caught(Cell("dm", "collapsed", False, classed=True))
+
+
+def test_classes_learnt_from_all_documents(monkeypatch):
+    original = Classed.resample
+
+    def resample(self, learn, sums, prior, rng):
+        none, a, _ = sums.parts
+        return original(self, learn, ClassSums((none, a, a)), prior, rng)
+
+    monkeypatch.setattr(Classed, "resample", resample)
+    assert_caught(Cell("dm", "gibbs", False, ("alpha",), classed=True))
 
 
 def test_without_an_error(monkeypatch):

@@ -22,7 +22,7 @@ from discan.data.corpus import Block, BlockRef, Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
 from discan.models import LoadingsPrior, Model, ScoreTable
-from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior
+from discan.models.hyperparameters import Hyperprior
 from discan.registry import Registry
 from discan.typing import Array
 
@@ -91,8 +91,9 @@ class Params:
     ----------
     model, prior
         With the current hyperparameters.
-    exposure_levels : (T,) array
-        Distinct total exposures of the documents.
+    exposure_levels : (T,) or (T, 2) array
+        Distinct total exposures of the documents; with classes of documents, pairs of an exposure
+        and the number of a class.
     table : ScoreTable
         The model at these levels; it follows from the two.
     learn : frozenset of str
@@ -201,7 +202,7 @@ class Stats:
     n_documents: int = 0
     loading_sums: Array | None = None
     divisor: Array | None = None
-    scores: ExpectedScores | AugmentedScores | None = None
+    scores: Any = None
     moves: list[tuple[Array, ...]] = field(default_factory=list)
     buffer: Array | None = None
     products: Array | None = None

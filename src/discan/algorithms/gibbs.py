@@ -122,7 +122,7 @@ class Gibbs(Sampler):
             *clock, block.start,
         )  # fmt: skip
         lengths = state.component_counts.sum(axis=1)
-        exposure = params.exposure_levels[block.levels]
+        exposure = params.model.exposure_of_level(params.exposure_levels)[block.levels]
         log_fit += params.model.log_total(state.scores.sum(axis=1), lengths, exposure)
         lane.objective += float(log_factor.sum())
         lane.log_likelihood += float(log_fit.sum())

@@ -130,18 +130,27 @@ class Sampler(Algorithm):
         self, params: Params, block: Block, component_counts: Array, clock: Clock, lane: Stats
     ) -> None:
         """Draw what the moves of alpha, beta and rho need, given the counts of the block."""
-        table, n_components = params.table, params.n_components
-        tables = np.zeros(n_components, dtype=np.int64)
+        table, model, levels = params.table, params.model, params.exposure_levels
+        classes = model.class_of_level(levels)
+        shape = (model.n_classes, params.n_components)
+        tables = np.zeros(shape, dtype=np.int64)
         active = np.zeros(table.shape.shape, dtype=np.int64)
-        scores, log_beta = np.zeros(n_components), np.zeros(1)
+        scores, log_beta = np.zeros(shape), np.zeros(model.n_classes)
         augment_scores(
-            component_counts, block.levels, *table, tables, active, scores, log_beta,
+            component_counts, block.levels, classes, *table, tables, active, scores, log_beta,
             *clock, block.start,
         )  # fmt: skip
+        n_documents = np.bincount(classes[block.levels], minlength=model.n_classes)
+        exposures = model.exposure_of_level(levels)
         lane.add_scores(
-            AugmentedScores(
-                tables, active, scores, float(log_beta[0]), block.stop - block.start,
-                params.exposure_levels,
+            model.sums_of(
+                [
+                    AugmentedScores(
+                        tables[c], active[classes == c], scores[c], float(log_beta[c]),
+                        int(n_documents[c]), exposures[classes == c],
+                    )
+                    for c in range(model.n_classes)
+                ]
             )
         )  # fmt: skip
 
@@ -153,14 +162,14 @@ class Sampler(Algorithm):
 
         The draws are exact (theory 5.3).
         """
-        constants = schedule.corpus.sum_by_length(before.model.log_constant)
+        constants = before.model.total_log_constant(schedule.corpus)
         objective = stats.objective + constants + _log_loadings(params, engine)
         if not params.learn or not self.moves(clock):
             return Cycle(params, objective)
         rng = np.random.Generator(
             np.random.Philox(key=int(clock.seed), counter=[0, 0, 0, clock.cycle + 1])
         )
-        if isinstance(stats.scores, AugmentedScores):
+        if stats.scores is not None:
             params = params.with_model(
                 params.model.resample(params.learn, stats.scores, params.hyperprior, rng)
             )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma
@@ -98,30 +99,40 @@ class Variational(Expectation):
         geometric_mean_loadings(shape, layout.group_of_word, layout.group_sums(shape), weights)
         return replace(params, loadings=weights, loading_shape=shape, loading_counts=counts)
 
-    def score_sums(self, params: Params, block: Block, state: ScoreState) -> ExpectedScores:
+    def score_sums(self, params: Params, block: Block, state: ScoreState) -> Any:
         """Sum E[log l] and E[l] over documents, weighted by presence."""
         rows = params.table.rows(block.levels)
         a = state.score_shape
         present = np.ones_like(a) if state.absent is None else 1.0 - state.absent
-        log_scores = digamma(a) - np.log(rows.rate)
+        # logarithms of the few rows of the table, not of a row per document
+        log_rate = np.log(params.table.rate)
+        log_scores = digamma(a) - (log_rate if len(log_rate) == 1 else log_rate[block.levels])
         if params.model.normalised:
             log_scores -= digamma(a.sum(axis=1, keepdims=True))
-        return ExpectedScores(
-            (present * log_scores).sum(axis=0),
-            (present * a / rows.rate).sum(axis=0),
-            present.sum(axis=0),
-            len(a),
-        )
+        model, tables = params.model, (present * log_scores, present * a / rows.rate, present)
+        if model.n_classes == 1:
+            log_sums, sums, here = (table.sum(axis=0) for table in tables)
+            return model.sums_of([ExpectedScores(log_sums, sums, here, len(a))])
+        classes = model.class_of_level(params.exposure_levels)[block.levels]
+        order = np.argsort(classes, kind="stable")
+        n_documents = np.bincount(classes, minlength=model.n_classes)
+        ends = np.append(0, np.cumsum(n_documents))
+        by_class = np.zeros((3, model.n_classes, params.n_components))
+        seen = np.flatnonzero(n_documents)
+        for total, table in zip(by_class, tables, strict=True):
+            total[seen] = np.add.reduceat(table[order], ends[seen], axis=0)
+        parts = zip(*by_class, n_documents.tolist(), strict=True)
+        return model.sums_of([ExpectedScores(*part) for part in parts])
 
     def objective(self, before: Params, stats: Stats, corpus: Corpus) -> float:
         """Return the lower bound on log p(W); with point loadings, plus sum gamma log theta."""
         model = before.model
-        constants = corpus.sum_by_length(model.log_constant) + model.total_log_bag(corpus)
+        constants = model.total_log_constant(corpus) + model.total_log_bag(corpus)
         return stats.objective + constants + _loading_term(before)
 
     def learnt(self, params: Params, stats: Stats) -> Params:
         """Make the M-steps of the hyperparameters (theory 5.1)."""
-        if isinstance(stats.scores, ExpectedScores):
+        if stats.scores is not None:
             params = params.with_model(params.model.maximise(params.learn, stats.scores))
         if "gamma" in params.learn:
             assert params.loadings is not None

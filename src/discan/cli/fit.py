@@ -17,7 +17,7 @@ import typer
 from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
 from discan.cli.reading import Model, read_data
-from discan.cli.seeds import Seeding
+from discan.cli.seeds import Seeding, class_labels
 from discan.errors import InputError
 from discan.registry import entries
 
@@ -95,6 +95,14 @@ def fit(
             "given, if the algorithm can learn them."
         ),
     ] = "auto",
+    classes: Annotated[
+        str | None,
+        fitting(
+            "Column that describes the documents (party, population, year), or file with a label "
+            "per line: each class has a prior of its own, which is learnt.",
+            metavar="COLUMN",
+        ),
+    ] = None,
     init: Annotated[
         str,
         running(**one_of(lambda: STARTS) | {"callback": None}),  # the library checks it
@@ -172,7 +180,9 @@ def fit(
         if checkpoint is not None:
             _prepare_run_folder(checkpoint, target)
         corpus = read_data(data, reading, on_disk=True)
-        estimator = estimator.set_params(**seeding.settings(corpus))
+        estimator = estimator.set_params(
+            class_of_document=class_labels(classes, corpus), **seeding.settings(corpus)
+        )
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 
 

@@ -14,7 +14,7 @@ from discan.errors import InputError, StorageError
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus
 
-__all__ = ["Seeding", "read_seeds"]
+__all__ = ["Seeding", "class_labels", "read_seeds"]
 
 FORM = "write a line per component, e.g. 'law: court judge trial', or JSON"
 MOST_BYTES = 2**26
@@ -62,6 +62,15 @@ class Seeding:
             "seed_strength": self.seed_strength,
             "fixed_components": None if self.fixed is None else str(self.fixed),
         }
+
+
+def class_labels(name: str | None, corpus: Corpus) -> Any:
+    """Return the name of a column, or the lines of a file; None if there is no name."""
+    if name is None:
+        return None
+    from discan.cli.plot import label_column
+
+    return label_column(name, corpus.metadata, "classes")
 
 
 def read_seeds(path: Path) -> dict[str, Any]:

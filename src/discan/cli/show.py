@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from discan.cli.options import DATASET, Listing, ModelFile, Printing, TextReading
@@ -22,6 +23,7 @@ __all__ = ["info", "show"]
 log = logging.getLogger("discan")
 
 APART = "sets it apart"  # the list of telling answers
+MOST_CLASSES = 10  # classes of documents that are listed, those with the largest alpha
 
 
 def show(
@@ -138,6 +140,10 @@ def _paragraph(component: Any, fit: Any, sd: bool, level: float | None = None) -
             entries.setdefault(name, []).append(text)
     if questions and not component.distinctive:
         entries[APART] = [f"nothing: no {fit.nouns.word} is likelier than elsewhere"]
+    if fit.class_names:
+        values = fit.hyperparameter("alpha")[:, component.number - 1]
+        largest = np.argsort(-values, kind="stable")[:MOST_CLASSES]
+        entries["alpha by class"] = [f"{fit.class_names[c]} ({values[c]:.2g})" for c in largest]
     entries[f"typical {fit.nouns.documents}"] = [
         f"{d.name} ({_with_sd(d.share, d.sd, level)})" if sd and d.sd is not None else d.name
         for d in component.documents

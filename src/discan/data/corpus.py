@@ -185,6 +185,7 @@ class Corpus:
     reading: dict[str, Any]
     left_out: Array
     on_disk: ClassVar[bool] = False  # whether documents are read block by block
+    classes: Array | None = None  # (I,) int32: number of each document's class, 0 if unknown
 
     def __init__(
         self,
@@ -357,13 +358,30 @@ class Corpus:
 
     @cached_property
     def exposure_levels(self) -> Array:
-        """Distinct values of `total_exposures`, ascending, (T,) float64."""
-        return np.unique(self.total_exposures)
+        """Distinct values of `total_exposures`, ascending, (T,) float64.
+
+        If documents have classes, these are pairs of an exposure and a class, (T, 2).
+        """
+        if self.classes is None:
+            return np.unique(self.total_exposures)
+        return np.unique(np.column_stack([self.total_exposures, self.classes]), axis=0)
 
     @cached_property
     def levels(self) -> Array:
         """Index of each document's total exposure in `exposure_levels`, (I,) int32."""
+        if self.classes is not None:
+            pairs = np.column_stack([self.total_exposures, self.classes])
+            found = np.unique(pairs, axis=0, return_inverse=True)[1]
+            return found.ravel().astype(np.int32)
         return np.searchsorted(self.exposure_levels, self.total_exposures).astype(np.int32)
+
+    def with_classes(self, classes: Array | None) -> Corpus:
+        """Return the same documents with classes (I,), numbered from 1; None takes them away."""
+        if classes is None and self.classes is None:
+            return self
+        corpus = self.described()
+        corpus.classes = None if classes is None else np.asarray(classes, dtype=np.int32)
+        return corpus
 
     @property
     def known_exposures(self) -> Array:
@@ -432,13 +450,15 @@ class Corpus:
         for block in self.blocks:
             rows = slice(block.start, block.stop)
             first, last = self.indptr[block.start], self.indptr[block.stop]
-            yield Corpus.assemble(
+            part = Corpus.assemble(
                 self.indptr[block.start : block.stop + 1] - first,
                 self.words[first:last],
                 self.counts[first:last],
                 self.layout,
                 None if self.exposures is None else self.exposures[rows],
             )
+            part.classes = None if self.classes is None else self.classes[rows]
+            yield part
 
     # ---- parts ----
 
@@ -496,7 +516,9 @@ class Corpus:
         if "metadata" in changes:
             changes["metadata"] = read_metadata(changes["metadata"], self.n_documents)
         parts = (self.indptr, self.words, self.counts, self.layout, self.exposures)
-        return Corpus.assemble(*parts, **{**self.about, **changes})
+        corpus = Corpus.assemble(*parts, **{**self.about, **changes})
+        corpus.classes = self.classes
+        return corpus
 
     def documents(self, start: int, stop: int) -> Corpus:
         """Return documents ``start .. stop - 1`` with their names and metadata."""
@@ -519,7 +541,7 @@ class Corpus:
             "document_names": None if names is None else tuple(names[i] for i in chosen),
             "metadata": select_metadata(self.metadata, chosen),
         }
-        return Corpus.assemble(
+        corpus = Corpus.assemble(
             indptr=indptr,
             words=self.words[entries],
             counts=tightest(self.counts[entries]),
@@ -527,11 +549,13 @@ class Corpus:
             exposures=None if self.exposures is None else self.exposures[chosen],
             **about,
         )
+        corpus.classes = None if self.classes is None else self.classes[chosen]
+        return corpus
 
     def with_counts(self, counts: Array, exposures: Array | None = None) -> Corpus:
         """Return the same documents with other counts in the same entries; zeros are dropped."""
         kept = counts != 0
-        return Corpus.assemble(
+        corpus = Corpus.assemble(
             indptr=offsets(kept)[self.indptr],
             words=self.words[kept],
             counts=tightest(counts[kept]),
@@ -539,6 +563,8 @@ class Corpus:
             exposures=exposures,
             **self.about,
         )
+        corpus.classes = self.classes
+        return corpus
 
     def __getitem__(self, documents: Any) -> Corpus:
         """Return the corpus of some documents, as `select` does; of one, if given its number.

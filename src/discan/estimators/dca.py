@@ -29,6 +29,7 @@ from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
 from discan.estimators.callbacks import TakesCallbacks, with_callbacks
+from discan.estimators.classes import kept_labels, new_classes, read_classes
 from discan.estimators.counting import (
     check_counting,
     is_auto,
@@ -59,6 +60,7 @@ from discan.fitting.starting import begin, needed_bytes
 from discan.fitting.trimming import trimmed
 from discan.models import MODELS, LoadingsPrior, Model, process_of
 from discan.models.base import proportions
+from discan.models.classes import Classed
 from discan.models.hyperparameters import Hyperprior
 from discan.models.levels import with_parents
 from discan.typing import Array
@@ -132,6 +134,10 @@ class DCA(
         Their priors when a sampler learns them.
     groups : (J,) array, optional
         Group of each column; components are distributions inside each group.
+    class_of_document : str or (I,) sequence, optional
+        Class of each document (party, population, author, year): a column of the metadata, or a
+        label per document. Each class has a prior of the scores of its own, which is learnt; see
+        the page on classes. Documents without a class have another one.
     seed_words : dict, optional
         Words of some components, by name: ``{"law": ["court", "judge"]}``. They are tokens that the
         component was seen to have beforehand, so they stay in force; see the page on seeds. A
@@ -223,7 +229,10 @@ class DCA(
         the last. The other algorithms estimate points; there the attribute is an error that says
         so. For new documents see ``transform_sd``.
     alpha_, beta_, rho_, gamma_ : arrays or None
-        Hyperparameters as given, learnt, or averaged over draws.
+        Hyperparameters as given, learnt, or averaged over draws; with classes of documents, alpha,
+        beta and rho have a row per class, (C, K).
+    class_names_ : (C,) tuple of str
+        Names of the classes of documents; () if there are none.
     group_totals_ : (G,) array
         Mean count of each group in the documents that have it.
     n_iter_, converged_, stop_reason_ : int, bool, str
@@ -261,6 +270,7 @@ class DCA(
         learn: tuple[str, ...] | str = "auto",
         hyperprior: Hyperprior | None = None,
         groups: Any = None,
+        class_of_document: Any = None,
         seed_words: Any = None,
         seed_strength: int | None = None,
         fixed_components: Any = None,
@@ -288,6 +298,7 @@ class DCA(
         self.learn = learn
         self.hyperprior = hyperprior
         self.groups = groups
+        self.class_of_document = class_of_document
         self.seed_words = seed_words
         self.seed_strength = seed_strength
         self.fixed_components = fixed_components
@@ -325,6 +336,7 @@ class DCA(
     n_large_ = FromFit(lambda fit: fit.n_large)
     n_large_interval_ = FromFit(lambda fit: fit.n_large_interval)
     concentration_ = FromFit(lambda fit: fit.concentration)
+    class_names_ = FromFit(lambda fit: fit.class_names)
     alpha_ = FromFit(lambda fit: fit.hyperparameter("alpha"))
     beta_ = FromFit(lambda fit: fit.hyperparameter("beta"))
     rho_ = FromFit(lambda fit: fit.hyperparameter("rho"))
@@ -373,6 +385,7 @@ class DCA(
             remark_on_limit(limit, self.max_components)
         remark_on_data(plain, limit)
         corpus = weighted(plain, sample_weight, MODELS.find(self.model).normalised)
+        corpus = self._classed(corpus)
         # a document's usual number of tokens is that without weights
         totals = {} if corpus is plain else {"group_totals": usual_totals(plain)}
         self._limits()
@@ -409,7 +422,7 @@ class DCA(
         with self._threads() as engine, self._run_folder() as folder:
             if folder is None:
                 raise InputError("there is no run to resume: checkpoint names no folder")
-            corpus = read_corpus(self, folder.corpus(), self.groups, reset=True)
+            corpus = self._classed(read_corpus(self, folder.corpus(), self.groups, reset=True))
             seed, kept = read_seed(self.random_state), folder.settings()[1]
             rule = Rule(("G",), "f8", low=0, optional=True)
             with faults_of(folder.path / "settings.discan"):
@@ -494,6 +507,14 @@ class DCA(
         auto = is_auto(self.n_components) and isinstance(self.init, str) and self.init == "auto"
         return "merged" if auto else self.init
 
+    def _classed(self, corpus: Corpus) -> Corpus:
+        """Give the documents their classes, if there are any."""
+        self._class_names: tuple[str, ...] = ()
+        if self.class_of_document is None:
+            return corpus
+        corpus, self._class_names = read_classes(corpus, self.class_of_document)
+        return corpus
+
     def _n_chains(self) -> int:
         """Check and return the number of chains."""
         n = whole("n_chains", self.n_chains, 1)
@@ -558,7 +579,7 @@ class DCA(
 
     # ---- new documents ----
 
-    def transform(self, X: Any, fold_in: str | None = None) -> Array:
+    def transform(self, X: Any, fold_in: str | None = None, class_of_document: Any = None) -> Array:
         """Posterior mean of each document's scores given the components, (I, K).
 
         "dm": proportions, rows sum to 1. "gp", "cgp": scores. Each document is computed on its own,
@@ -571,8 +592,12 @@ class DCA(
             Only for the fits of samplers: another fold-in than the algorithm's own, which is "fast"
             unless it was chosen, e.g. ``Collapsed(fold_in="gibbs")``. "gibbs" is exact in the limit
             of many draws, and about a hundred times slower.
+        class_of_document : str or (I,) sequence, optional
+            Only for fits with classes: those of the new documents. By default they come from the
+            column of the metadata that gave the classes of the fit. Documents without a class, or
+            of a class that the fit did not have, get the prior of unknown classes.
         """
-        return self._infer(X, fold_in).scores
+        return self._infer(X, fold_in, class_of_document).scores
 
     def transform_parents(self, X: Any, fold_in: str | None = None) -> Array:
         """Posterior mean of the parents' scores of each document given the components, (I, R).
@@ -729,8 +754,12 @@ class DCA(
         corpus = read_corpus(self, X, self.groups, reset=False, fit=self.fit_)
         return check_layout(self, corpus, self.fit_.layout)
 
-    def _infer(self, X: Any, fold_in: str | None = None) -> Posterior:
+    def _infer(self, X: Any, fold_in: str | None = None, classes: Any = None) -> Posterior:
         corpus = self._corpus(X)
+        if classes is not None:
+            if not self.class_names_:
+                raise InputError("the model has no classes of documents; leave them out")
+            corpus = corpus.with_classes(new_classes(corpus, classes, self.class_names_))
         with self._threads() as engine:
             return self.fit_.folding_in(fold_in).infer(corpus, engine)
 
@@ -758,31 +787,50 @@ class DCA(
                 "{}; give a discan.Hyperprior", argument="hyperprior", value=self.hyperprior
             )
         model, learn = self._model(), self._learn()
+        classes = getattr(self, "_class_names", ())
+        wanted = frozenset({"alpha"}) if classes and learn is None else learn or frozenset()
+        if classes and (is_auto(self.n_components) or self.n_parents is not None):
+            raise InputError(
+                "classes of documents have priors of their own, so the number of components must "
+                "be given, and there are no parents"
+            )
         if is_auto(self.n_components):
             model = process_of(model)
             learn = None if learn is None else learn | model.drawn_alone
-        algorithm = choose(self.algorithm, model, learn or frozenset(), corpus, n_components)
+            wanted = learn or frozenset()
+        algorithm = choose(self.algorithm, model, wanted, corpus, n_components)
         if is_auto(self.n_components):
             check_counting(algorithm, {"alpha": self.alpha}, self.init)
         if learn is None:
             names = ("alpha", "beta", "rho", "gamma")
             given = frozenset(name for name in names if getattr(self, name) is not None)
             learn = learnt_by_default(algorithm, model, given, corpus)
+            if classes and not algorithm.refusal(model, wanted, corpus):
+                learn |= wanted
         prior = LoadingsPrior.of(self.gamma, corpus.layout)
         if self.gamma is None and "gamma" in learn:
             prior = prior.lighter(corpus.word_totals, n_components)
         known = read_known(
             corpus, n_components, self.seed_words, self.seed_strength, self.fixed_components
         )
+        if classes and "alpha" not in learn:
+            raise InputError(
+                "classes of documents have priors of their own only if alpha is learnt",
+                use={"algorithm": ("collapsed", "gibbs", "variational")},
+            )
+        prepared = model.prepare(n_components, corpus)
+        column = self.class_of_document if isinstance(self.class_of_document, str) else None
+        about = {} if column is None else {"class_column": column}
         return Task(
             corpus,
-            model.prepare(n_components, corpus),
+            Classed.of(prepared, classes) if classes else prepared,
             algorithm,
             replace(prior, seeds=known.seeds),
             learn=learn,
             hyperprior=self.hyperprior,
             seed=seed,
             names=known.names,
+            about=about,
         )
 
     def _learn(self) -> frozenset[str] | None:
@@ -823,6 +871,7 @@ class DCA(
         arrays: dict[str, Array] = {}
         settings = {**self.get_params(deep=False), "random_state": seed}
         settings["fixed_components"] = fixed_rows(self.fixed_components, layout)
+        settings["class_of_document"] = kept_labels(self.class_of_document)
         return {
             "class": type(self).__name__,
             "settings": encode_settings("settings", settings, arrays),

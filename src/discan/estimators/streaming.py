@@ -39,6 +39,7 @@ class Streams:
     groups: Any
     init: Any
     learn: Any
+    class_of_document: Any
     seed_words: Any
     fixed_components: Any
     n_chains: Any
@@ -169,6 +170,8 @@ class Streams:
         seeded = "fit_" in self.__dict__ and self.fit_.params.prior.seeds is not None
         if seeded or self.seed_words is not None or self.fixed_components is not None:
             raise InputError("partial_fit takes no seeds and no fixed components; use fit")
+        if self.class_of_document is not None:
+            raise InputError("partial_fit takes no classes of documents; use fit")
         if self.learn not in ("auto", ()):
             raise InputError(
                 "partial_fit learns no hyperparameters: a batch says too little of them",

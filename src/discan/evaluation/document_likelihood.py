@@ -257,7 +257,7 @@ def estimate_documents(
     short = short_documents(corpus, draws[0][0].n_components) if how.exact_if_short else None
     for params, loadings in draws:
         point = replace(params, loadings=loadings, loading_shape=None)
-        constants = params.model.log_constant(corpus.lengths) + params.model.log_bag(corpus)
+        constants = params.model.log_constants(corpus) + params.model.log_bag(corpus)
         impossible = corpus.to_csr() @ (loadings.sum(axis=1) == 0.0) > 0
         for run in repeats:
             found = _logs(how, point, corpus, short, engine, seed, run)

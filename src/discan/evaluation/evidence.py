@@ -257,6 +257,8 @@ def _priors(
         )
     if found.params.prior.seeds is not None:
         raise InputError("the evidence of a model with seeds or fixed components is not computed")
+    if found.class_names:
+        raise InputError("the evidence of a model with classes of documents is not computed")
     return found.whole_model, found.params.prior
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -149,7 +150,7 @@ class SampledDocuments:
     models : list of Model
         With the hyperparameters of each draw; one for all if they were not learnt.
     lengths, levels : (I,) arrays
-    exposure_levels : (T,) array
+    exposure_levels : (T,) array, or (T, 2) if documents have classes
     """
 
     parts: Sequence[CountSums]
@@ -214,6 +215,8 @@ class SampledDocuments:
         """Mean, mean square and P(l = 0) of a part's scores, each (n, K)."""
         rows = slice(part.start, part.stop)
         levels, lengths = self.levels[rows], self.lengths[rows]
+        if self._by_class:
+            return self._of_classes(part, levels)
         mean, square, absent = self._unused
         if self.models[0].normalised:
             totals = lengths[:, None] + [np.sum(model.alpha) for model in self.models]
@@ -228,6 +231,33 @@ class SampledDocuments:
         else:
             above = self._above_unused(part, levels, lengths)
         return mean + above[0], square + above[1], np.maximum(absent - above[2], 0.0)
+
+    @cached_property
+    def _by_class(self) -> dict[int, SampledDocuments]:
+        """The same for a model of one class each; empty if there are no classes."""
+        model: Any = self.models[0]
+        if model.n_classes == 1:
+            return {}
+        exposures = model.exposure_of_level(self.exposure_levels)
+        return {
+            c: replace(
+                self,
+                models=[other.models[c] for other in self.models],  # type: ignore[attr-defined]
+                exposure_levels=exposures,
+            )
+            for c in np.unique(model.class_of_level(self.exposure_levels)).tolist()
+        }
+
+    def _of_classes(self, part: CountSums, levels: Array) -> tuple[Array, Array, Array]:
+        """Moments of a part whose documents have classes."""
+        classes = self.models[0].class_of_level(self.exposure_levels)[levels]
+        mean, square, absent = np.empty((3, len(levels), len(self.models[0].alpha)))
+        for c in np.unique(classes).tolist():
+            own = classes == c
+            found = self._by_class[c]._score_moments(part)
+            for table, values in zip((mean, square, absent), found, strict=True):
+                table[own] = values[own]
+        return mean, square, absent
 
     @cached_property
     def _unused(self) -> tuple[Array, Array, Array]:

@@ -20,6 +20,7 @@ from discan.fitting.level_draws import LevelDocuments, ScoreSums
 from discan.fitting.loading_draws import DenseMeans, SparseMeans
 from discan.fitting.posterior import Documents, Draws, Loadings, StoredDocuments
 from discan.models import Model, ScoreTable
+from discan.models.base import score_totals
 from discan.models.levels import TwoLevels
 from discan.typing import Array
 
@@ -45,7 +46,7 @@ class DrawAverages:
         corpus = schedule.corpus
         self.n_draws = 0
         self._corpus = corpus
-        present = params.model.score_table(corpus.exposure_levels).present
+        present = params.table.present
         # if hyperparameters change, absence is among the moments
         absence = bool((present < 1.0).any()) and not params.learns_scores
         self._levels: dict[int, ScoreSums] = {}
@@ -93,7 +94,9 @@ class DrawAverages:
         model = self._models[-1]
         totals = np.zeros(0)
         if model.normalised:
-            totals = self._corpus.lengths[block.start : block.stop] + np.sum(model.alpha)
+            totals = self._corpus.lengths[block.start : block.stop] + score_totals(
+                model, table.rows(block.levels)
+            )
         part = self._parts[block.index]
         self._parts[block.index] = part.plus(counts, self.n_draws, block, table, totals)
         if self._counts is not None:

@@ -36,6 +36,7 @@ from discan.fitting.posterior import (
 from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
 from discan.models import MODELS, LoadingsPrior, Model
+from discan.models.classes import Classed
 from discan.models.hyperparameters import Hyperprior
 from discan.models.seeds import Seeds
 from discan.typing import Array
@@ -125,6 +126,7 @@ def write_fit(
         **owner,
         "model": params.model.name,
         "symmetric": params.prior.symmetric,
+        "classes": list(fit.class_names),
         "tau": params.power,
         "algorithm": encode("algorithm", fit.algorithm, arrays),
         "word_names": layout.word_names,
@@ -160,7 +162,10 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     header, arrays = read_file(model_path(path), "model")
     values = taken(_HEADER, header, {})
     layout = _layout(header, arrays)
-    model = MODELS.find(values["model"])
+    model: Model = MODELS.find(values["model"])
+    classes = checked_names("classes", header.get("classes", []))
+    if classes:
+        model = Classed.of(model, classes)
     given = _model_values(model, arrays)
     sizes = {"J": layout.n_words, "G": layout.n_groups, "K": len(given["alpha"])}
     sizes["I"] = len(arrays["scores_"]) if "scores_" in arrays else 0

@@ -22,6 +22,7 @@ from discan.errors import DiscanError, InputError, LimitError
 from discan.fitting import hidden_groups
 from discan.fitting.by_block import in_order
 from discan.fitting.chains import Chains, Record
+from discan.fitting.classes import classified
 from discan.fitting.convergence import verdict
 from discan.fitting.hidden_groups import Filled
 from discan.fitting.infer import (
@@ -55,6 +56,7 @@ from discan.fitting.summary import Component, summarise
 from discan.fitting.trace import Trace
 from discan.fitting.uncertainty import no_deviations, score_deviations
 from discan.models.base import Model, proportions
+from discan.models.classes import Classed
 from discan.typing import Array
 from discan.validation import whole
 
@@ -402,7 +404,13 @@ class Fit:
         return value
 
     def hyperparameter(self, name: str) -> Array | None:
-        """Return alpha, beta, rho or gamma; None if the model has no such hyperparameter."""
+        """Return alpha, beta, rho or gamma; None if the model has no such hyperparameter.
+
+        With classes of documents, those of the scores have a row per class, (C, K).
+        """
+        model = self.params.model
+        if isinstance(model, Classed) and name != "gamma":
+            return model.by_class(name)
         return {**self.params.model.values(), "gamma": self.params.prior.gamma}.get(name)
 
     @property
@@ -415,7 +423,9 @@ class Fit:
             span = f"{low:.2g}" if high - low < 1e-9 * high else f"{low:.2g} to {high:.2g}"
             total = ""
             if name == "alpha":
-                total = f" (sum {values.sum():.3g}{self._spread(name)})"
+                sums = values.sum(axis=-1) if values.ndim > 1 else values.sum()
+                told = " to ".join(f"{x:.3g}" for x in dict.fromkeys([np.min(sums), np.max(sums)]))
+                total = f" (sum {told}{self._spread(name)})"
             parts.append(f"{name} {span}{total or self._spread(name)}")
         return ", ".join(parts)
 
@@ -463,6 +473,7 @@ class Fit:
         if corpus.on_disk:
             tables = self._by_block(corpus, self.infer, engine)
             return Posterior(*(np.concatenate(table) for table in zip(*tables, strict=True)))
+        corpus = self.classified(corpus)
         return infer(self.algorithm, self.inference, corpus, engine, self.seed)
 
     def _by_block(
@@ -472,6 +483,16 @@ class Fit:
         needed = 8 * corpus.n_documents * self.n_components * 4
         check_memory(needed, "the tables of all documents", "use transform_to, which writes a file")
         return list(in_order(corpus, lambda _, part, inner: answer(part, inner), engine))
+
+    def classified(self, corpus: Corpus) -> Corpus:
+        """Return new documents with their classes, if the model has classes; see ``classified``."""
+        return classified(corpus, self.params.model, self.settings.get("class_column"))
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes of documents, (C,); () if there are none."""
+        model = self.params.model
+        return model.names if isinstance(model, Classed) else ()
 
     def infer_with_sd(
         self, corpus: Corpus, engine: Engine | None = None
@@ -487,6 +508,7 @@ class Fit:
             tables = zip(*(found for found, _ in pairs), strict=True)
             means = Posterior(*(np.concatenate(table) for table in tables))
             return means, np.concatenate([errors for _, errors in pairs])
+        corpus = self.classified(corpus)
         found = self.infer(corpus, engine)
         return found, score_deviations(self.params, self.mean_loadings, corpus, found)
 
@@ -516,6 +538,9 @@ class Fit:
         self._check_counts(corpus if given is None else given)
         draws = self.kept_draws(SCORED_DRAWS) or [(self.inference, self.mean_loadings)]
         engine = engine or Threads(1)
+        corpus = self.classified(corpus)
+        if given is not None:
+            given = self.classified(given)
         if given is None:
             return completion(self.algorithm, draws, corpus, engine, self.seed)
         return prediction(self.algorithm, draws, corpus, given, engine, self.seed)
@@ -533,9 +558,9 @@ class Fit:
         for n in chosen:
             hyper = dict(self.draws.hyperparameters[n])
             prior = replace(self.params.prior, gamma=hyper.pop("gamma"))
-            model: Any = self.params.model
+            model = self.params.model
             loadings = np.ascontiguousarray(self.draws.loadings[n], dtype=np.float64)
-            params = replace(self.params.with_model(replace(model, **hyper)), prior=prior)
+            params = replace(self.params.with_model(model.replaced(hyper)), prior=prior)
             found.append((replace(params, loadings=loadings), loadings))
         return found
 
@@ -655,6 +680,7 @@ class Fit:
             "documents": self.n_documents,
             "words": self.layout.n_words,
             "groups": self.layout.n_groups,
+            **({"classes": len(self.class_names)} if self.class_names else {}),
             "cycles": self.n_cycles,
             "seconds": None if seconds is None else round(seconds, 3),
             "converged": self.converged,

@@ -71,6 +71,8 @@ class Task:
         Names all random streams.
     names : (K,) tuple of str and None
         Names of the components that are known beforehand; () if none is.
+    about : dict
+        What else the settings of the result record.
     """
 
     corpus: Corpus
@@ -81,6 +83,7 @@ class Task:
     hyperprior: Hyperprior | None = None
     seed: int = 0
     names: Given = ()
+    about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Take the algorithm in the form that suits the levels of the model."""
@@ -453,6 +456,7 @@ class Run:
                 "seed": int(self.task.seed),
                 "learnt": sorted(self.params.learn),
                 "tokens": self.task.corpus.n_tokens,
+                **self.task.about,
                 **self.schedule.record,
                 **self._chain(),
             },

@@ -209,7 +209,12 @@ def _by(
 ) -> Start:  # fmt: skip
     """Start from the end of another run."""
     first = replace(
-        task, model=task.model.relaxed(), algorithm=algorithm, learn=frozenset(), hyperprior=None
+        task,
+        model=task.model.relaxed(),
+        algorithm=algorithm,
+        learn=frozenset(),
+        hyperprior=None,
+        corpus=task.corpus.with_classes(None),
     )
     if task.corpus.on_disk:
         log.info("start: %s by %s", counted(n_cycles, "cycle"), algorithm.name)

@@ -10,6 +10,7 @@ import numpy as np
 from discan.algorithms.base import ALGORITHMS, Algorithm, Params, Posterior
 from discan.data.corpus import Corpus
 from discan.errors import InputError
+from discan.models.base import score_totals
 from discan.typing import Array
 
 __all__ = ["no_deviations", "score_deviations"]
@@ -49,7 +50,7 @@ def score_deviations(
     scores = posterior.scores
     present = 1.0 - posterior.absent
     if params.model.normalised:
-        total = (corpus.lengths + np.sum(params.model.alpha))[:, None]
+        total = (corpus.lengths + score_totals(params.model, table))[:, None]
         complete, information = scores * (1 - scores) / (total + 1), total * scores * (1 - scores)
     else:  # given that the component is present
         given = scores / np.maximum(present, 1e-300)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -42,14 +41,14 @@ def merged(fit: Fit, groups: Sequence[Sequence[int]]) -> Fit:
     _check(groups, fit.n_components)
     totals = fit.documents.totals
     loadings = merged_loadings(fit.mean_loadings, totals, groups)
-    model: Any = fit.params.model
-    model = replace(model, **_hyperparameters(model.values(), groups))
+    model = fit.params.model.replaced(_hyperparameters(fit.params.model.values(), groups))
+    prior = replace(fit.params.prior, seeds=None)  # those of the components before
     absent = fit.documents.absent
     names = [merged_name(fit, group) for group in groups]
     result = replace(
         fit,
         params=Params.of(
-            model, fit.params.prior, fit.params.exposure_levels, loadings=loadings,
+            model, prior, fit.params.exposure_levels, loadings=loadings,
             power=fit.params.power,
         ),
         loadings=KnownLoadings(loadings),
@@ -109,6 +108,19 @@ def _multiplied(table: Array, groups: Sequence[Sequence[int]]) -> Array:
 def _hyperparameters(
     values: Mapping[str, Array], groups: Sequence[Sequence[int]]
 ) -> dict[str, Array]:
+    """Hyperparameters of sums of scores, of every class of documents; see ``_of_class``."""
+    found: dict[str, Array] = {}
+    for name in values:
+        plain, dot, number = name.partition(".")
+        if plain == "alpha":
+            kept = ("alpha", "beta", "rho")
+            own = {n: values[n + dot + number] for n in kept if n + dot + number in values}
+            merged = _of_class(own, groups)
+            found |= {n + dot + number: value for n, value in merged.items()}
+    return found
+
+
+def _of_class(values: Mapping[str, Array], groups: Sequence[Sequence[int]]) -> dict[str, Array]:
     """Hyperparameters of sums of scores: exact shapes, and rates that keep the prior means."""
     alpha = np.asarray(values["alpha"])
     found = {"alpha": _summed(alpha[None], groups)[0]}

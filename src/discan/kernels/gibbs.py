@@ -315,28 +315,30 @@ def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
             out_log_draws[j, k] = math.log(draws[k]) if draws[k] > 0.0 else logs[k]
 
 
-def _pool_and_stream(component_counts, levels, shape, *others):
+def _pool_and_stream(component_counts, levels, class_of_level, shape, *others):
     pooled = len(shape) if len(shape) <= _FEW_LEVELS else 0
     return np.zeros((pooled, shape.shape[1])), np.empty(2, dtype=np.uint64)
 
 
 @kernel(_pool_and_stream)
 def augment_scores(
-    component_counts, levels, shape, rate, present,
+    component_counts, levels, class_of_level, shape, rate, present,
     out_tables, out_active, out_scores, out_log_beta, seed, cycle, first_document, pool, stream,
 ):  # fmt: skip
     """Draw the auxiliary variables that make the hyperparameter moves exact (theory 5.3).
 
     Same as twins.gibbs.augment_scores. Per document and component: presence s_k and, if present,
     tables CRT(c_k, shape_k) and a score Gamma(c_k + shape_k, rate_k). Per document: log u,
-    u ~ Beta(sum shape, L). Sums are added to ``out_tables`` (K,), ``out_active`` (T, K) by exposure
-    level, ``out_scores`` (K,) and ``out_log_beta`` (1,). Only sums of scores are needed, and scores
-    of equal rate sum to a Gamma: with few levels, one draw per level and component is enough.
+    u ~ Beta(sum shape, L). Sums are added to ``out_tables`` (C, K) by class, ``out_active`` (T, K)
+    by level, ``out_scores`` (C, K) and ``out_log_beta`` (C,). Only sums of scores are needed, and
+    scores of equal rate sum to a Gamma: with few levels, one draw per level and component is
+    enough.
     """
     n_components = shape.shape[1]
     pooled = pool.shape[0] > 0
     for i in range(component_counts.shape[0]):
         level = levels[i]
+        own = class_of_level[level]
         open_stream(stream, seed, AUGMENT, cycle, first_document + i)
         length = 0
         concentration = 0.0
@@ -347,20 +349,20 @@ def augment_scores(
             if c == 0 and present[level, k] < 1.0 and uniform(stream) >= present[level, k]:
                 continue
             out_active[level, k] += 1
-            out_tables[k] += tables(stream, c, shape[level, k])
+            out_tables[own, k] += tables(stream, c, shape[level, k])
             if pooled:
                 pool[level, k] += c + shape[level, k]
             else:
                 log_score = log_gamma_draw(stream, c + shape[level, k])
-                out_scores[k] += math.exp(log_score) / rate[level, k]
+                out_scores[own, k] += math.exp(log_score) / rate[level, k]
         if length > 0:
-            out_log_beta[0] += log_beta(stream, concentration, float(length))
+            out_log_beta[own] += log_beta(stream, concentration, float(length))
     open_stream(stream, seed, POOL, cycle, first_document)
     for level in range(pool.shape[0]):
         for k in range(n_components):
             if pool[level, k] > 0.0:
                 log_score = log_gamma_draw(stream, pool[level, k])
-                out_scores[k] += math.exp(log_score) / rate[level, k]
+                out_scores[class_of_level[level], k] += math.exp(log_score) / rate[level, k]
 
 
 @kernel(lambda *arguments: (np.empty(2, dtype=np.uint64),))

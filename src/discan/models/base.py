@@ -28,7 +28,7 @@ from discan.registry import Registry
 from discan.typing import Array
 from discan.validation import LARGEST, LEAST, POSITIVE, vector
 
-__all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable", "proportions"]
+__all__ = ["MODELS", "Model", "ScoreMoments", "ScoreTable", "proportions", "score_totals"]
 
 
 _MOST_COMPONENTS = 10_000_000
@@ -141,6 +141,33 @@ class Model(ABC):
         """The model with a fixed number of components and its present hyperparameters."""
         return self
 
+    def log_constants(self, corpus: Corpus) -> Array:
+        """Constant of log F(c) of each document, (I,)."""
+        return self.log_constant(corpus.lengths)
+
+    def total_log_constant(self, corpus: Corpus) -> float:
+        """Sum of the constants of log F(c) over all documents."""
+        return corpus.sum_by_length(self.log_constant)
+
+    # classes of documents, of which there is one; see ``classes``
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 1
+
+    def class_of_level(self, levels: Array) -> Array:
+        """Class of each level, (T,)."""
+        return np.zeros(len(levels), dtype=np.int64)
+
+    def exposure_of_level(self, levels: Array) -> Array:
+        """Exposure of each level, (T,): the first column if levels have classes."""
+        return levels if levels.ndim == 1 else levels[:, 0]
+
+    def sums_of(self, parts: list[Any]) -> Any:
+        """Return the sums over documents of each class, in the form that learning takes."""
+        return parts[0]
+
     def can_be_absent(self, learn: frozenset[str]) -> bool:
         """Whether a score can be exactly zero, now or after these hyperparameters are learnt."""
         return False
@@ -180,6 +207,10 @@ class Model(ABC):
     def values(self) -> dict[str, Array]:
         """Return all arrays of the model by name, the hyperparameters first."""
         return {name: getattr(self, name) for name in self.axes}
+
+    def replaced(self, values: Mapping[str, Array]) -> Model:
+        """Return the model with other hyperparameters, by name."""
+        return replace(self, **values)  # type: ignore[type-var]
 
     def permuted(self, order: Array) -> Self:
         """Return the model with the components in another order (K,)."""
@@ -222,6 +253,13 @@ class Model(ABC):
             mean = np.where(empty, 1.0 / mean.shape[1], mean / np.where(empty, 1.0, total))
             square = square / np.where(empty, 1.0, total * (total + 1.0))
         return ScoreMoments(mean, square, absent)
+
+
+def score_totals(model: Model, rows: ScoreTable) -> Array | float:
+    """Sum of the shapes of each document, (n,) by rows of the table; one number without classes."""
+    if model.n_classes == 1:
+        return float(np.sum(model.alpha))
+    return np.asarray(rows.shape.sum(axis=1))
 
 
 def proportions(scores: Array) -> Array:

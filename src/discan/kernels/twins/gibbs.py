@@ -83,14 +83,18 @@ def draw_log_loadings(loading_counts, gamma, seed, cycle):
     return np.array([s.log_gammas(row) for s, row in zip(streams, shapes, strict=True)])
 
 
-def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, first_document):
+def augment_scores(
+    component_counts, levels, class_of_level, shape, rate, present, seed, cycle, first_document
+):
     """Draw presence, tables, scores and log u of every document (theory 5.3).
 
-    Returns sums of tables (K,), presences (T, K) by level, scores (K,) and log u (1,).
+    Returns sums of tables (C, K) by class, presences (T, K) by level, scores (C, K) and log u (C,).
     """
     n_documents, n_components = component_counts.shape
-    tables, scores = np.zeros(n_components, dtype=np.int64), np.zeros(n_components)
-    active, log_beta = np.zeros(shape.shape, dtype=np.int64), np.zeros(1)
+    n_classes = class_of_level.max() + 1
+    tables = np.zeros((n_classes, n_components), dtype=np.int64)
+    scores, log_beta = np.zeros((n_classes, n_components)), np.zeros(n_classes)
+    active = np.zeros(shape.shape, dtype=np.int64)
     pool = np.zeros(shape.shape)
     for i in range(n_documents):
         stream, level, c = (
@@ -98,21 +102,23 @@ def augment_scores(component_counts, levels, shape, rate, present, seed, cycle, 
             levels[i],
             component_counts[i],
         )
+        own = class_of_level[level]
         for k in range(n_components):
             a, p = shape[level, k], present[level, k]
             if c[k] == 0 and p < 1 and stream.uniform() >= p:
                 continue
             active[level, k] += 1
-            tables[k] += stream.tables(c[k], a)
+            tables[own, k] += stream.tables(c[k], a)
             if len(shape) <= FEW_LEVELS:
                 pool[level, k] += c[k] + a
             else:
-                scores[k] += math.exp(stream.log_gamma_draw(c[k] + a)) / rate[level, k]
+                scores[own, k] += math.exp(stream.log_gamma_draw(c[k] + a)) / rate[level, k]
         if c.sum() > 0:
-            log_beta += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
+            log_beta[own] += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
     stream = Stream(seed, POOL, cycle, first_document)
     for level, k in zip(*np.nonzero(pool), strict=True):  # sums of scores of equal rate
-        scores[k] += math.exp(stream.log_gamma_draw(pool[level, k])) / rate[level, k]
+        own = class_of_level[level]
+        scores[own, k] += math.exp(stream.log_gamma_draw(pool[level, k])) / rate[level, k]
     return tables, active, scores, log_beta
 
 
