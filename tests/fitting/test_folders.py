@@ -401,3 +401,10 @@ def test_memory_does_not_grow_with_the_documents(algorithm, sized):
         found[name] = int(done.stdout.split()[-1])
     print(algorithm, found)
     assert found["ten"] <= 1.10 * found["one"], found
+
+
+def test_too_little_memory_is_told_before_anything_is_made(folders, tmp_path, monkeypatch):
+    monkeypatch.setattr("discan.fitting.memory.available", lambda: (1000, "this test has 1000 B"))
+    with pytest.raises(LimitError, match="max_words"):
+        make("cvb0", checkpoint=tmp_path / "run").fit(folders / "one group")
+    assert not (tmp_path / "run" / "states").exists()

@@ -45,6 +45,8 @@ __all__ = ["STARTS", "begin", "needed_bytes"]
 MERGE_SWEEPS, MERGE_ROUNDS = 20, 8
 # Sum of alpha of the components that are empty at the start.
 SPARE_ALPHA = 1e-3
+# What to do if there is too little memory for documents on disk.
+FEWER = "use fewer components, or convert the data with fewer words (max_words)"
 # Cycles of MAP that a start by MAP takes, after a first pass.
 START_CYCLES = 10
 
@@ -74,11 +76,13 @@ def begin(
     task.check()
     schedule = task.plan()
     needed = needed_bytes(task, schedule, init, engine.n_workers)
-    check_memory(needed)
     if schedule.corpus.on_disk:
+        check_memory(needed, remedy=FEWER)
         check_disk(task, schedule, place)
         if durable and place is not None:
             DiskStates.clear(place)
+    else:
+        check_memory(needed)
     with enough_memory("this fit", needed):
         start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine, place)
         if not schedule.corpus.on_disk:

@@ -196,7 +196,8 @@ class LoadingsPrior:
         """Posterior mean of the loadings given counts (J, K), in the precision of the counts."""
         single = loading_counts.dtype == np.float32
         gamma = self.gamma.astype(np.float32) if single else self.gamma
-        return self.normalise(gamma[:, None] + loading_counts)
+        sums = gamma[:, None] + loading_counts
+        return self.normalise(sums, out=sums)
 
     def mean_given_data(self, loading_counts: Array) -> Array:
         """Posterior mean of the loadings given the counts (J, K) of the data alone."""
