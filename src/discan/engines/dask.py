@@ -38,8 +38,8 @@ POLL = 1.0  # seconds
 MOST_MEMORY = 0.6  # share of a worker's memory limit; from there on Dask writes to disk
 HERE = ("127.0.0.1", "localhost", "::1", "")
 RESUME = (
-    "what was done is kept up to the last checkpoint: continue with discan resume FOLDER, on "
-    "threads or on a cluster"
+    "a run folder (checkpoint) keeps what was done up to the last checkpoint: continue with "
+    "discan resume FOLDER, on threads or on a cluster"
 )
 
 
@@ -325,8 +325,8 @@ def _cluster_errors() -> Any:
     except KilledWorker as error:
         raise StorageError(f"workers were lost again and again ({error}); {RESUME}") from None
     except closed as error:
-        reason = str(error) or type(error).__name__
-        raise StorageError(f"the scheduler of the cluster is lost ({reason}); {RESUME}") from None
+        problem = f"the scheduler of the cluster is lost ({type(error).__name__})"
+        raise StorageError(f"{problem}; {RESUME}") from None
 
 
 def _sweep(folder: str) -> None:

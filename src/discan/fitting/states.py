@@ -61,15 +61,11 @@ class DiskStates:
     ----------
     first : function of a block, or None
         Makes the first state of a block, which is not written before its first step.
-    repeatable : bool
-        Whether a step may be made again before the next checkpoint, by another process if one is
-        lost. Then a state is not written over the one that it was made from.
     """
 
     def __init__(self, folder: Path, kind: Any, durable: bool) -> None:
         self.folder, self.kind, self.durable = folder, kind, durable
         self.first: First | None = None
-        self.repeatable = False
         self._now: dict[int, int] = {}  # version of each block's state
         self._kept: dict[int, int] = {}  # the same at the last checkpoint
         self._digests: dict[int, bytes] = {}
@@ -119,10 +115,8 @@ class DiskStates:
     def put(self, block: BlockRef, state: Any) -> None:
         """Write the state of a block."""
         index = block.index
-        taken = {self._kept.get(index)} if self.durable else set()
-        if self.repeatable:
-            taken.add(self._now.get(index))
-        version = next(n for n in range(VERSIONS) if n not in taken)
+        kept = self._kept.get(index) if self.durable else None
+        version = next(n for n in range(VERSIONS) if n != kept)
         digest = _write(self._path(index, version), state, self.durable)
         self._now[index] = version
         self._unchecked.pop(index, None)
