@@ -92,16 +92,18 @@ class LaneJob:
         if not algorithm.whole_counts:  # steps of the others read the loadings
             params = replace(params, loading_counts=None, loading_shape=None)
         start = None if self.start is None else Start(None, self.start.scores)
-        plain = replace(visit, states=WorkerStates(states.kind, steps, states.first), params=params)
-        return RemoteLanes(plain, start)
+        elsewhere = WorkerStates(states.kind, steps, states.first)
+        return RemoteLanes(replace(visit, states=elsewhere, params=params, seen=None), start)
 
     def received(self, answer: Answer) -> list[Stats]:
         """Take the states that were written elsewhere; return the statistics."""
         states = self.visit.states
         assert isinstance(states, DiskStates)
-        for _, written in answer:
+        for stats, written in answer:
             for step, digest in written:
                 states.stepped(step, digest)
+            if self.visit.seen is not None:
+                self.visit.seen(stats.n_documents)
         return [stats for stats, _ in answer]
 
 
