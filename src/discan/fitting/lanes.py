@@ -121,6 +121,9 @@ class WorkerStates:
         step = self.steps[block.index]
         return self.first(block) if step.source is None else step.read(self.kind)
 
+    def ahead(self, block: BlockRef) -> None:
+        """Leave it to the system to fetch files; those of others may be on another machine."""
+
     def put(self, block: BlockRef, state: Any) -> None:
         """Write the next state of a block."""
         step = self.steps[block.index]
