@@ -16,6 +16,7 @@ _HOMES = {
         "Variational",
     ),
     "discan.data.corpus": ("Corpus",),
+    "discan.engines.dask": ("Dask",),
     "discan.evaluation.evidence": ("log_evidence",),
     "discan.readers": ("convert", "read"),
     "discan.data.splits": ("split_documents", "split_entries", "split_tokens", "thin"),

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discan.cli.engines import Place
 from discan.cli.options import Data, Printing, TextReading, Threads, fitting, one_of, running
 from discan.cli.printing import Style, emit_record
 from discan.cli.reading import Model, read_data
@@ -149,6 +150,7 @@ def fit(
         bool,
         running("Print how much memory, disk and time the fit takes; fit nothing.", "--dry-run"),
     ] = False,
+    place: Place,
     seeding: Seeding,
     reading: TextReading,
     printing: Printing,
@@ -176,12 +178,14 @@ def fit(
     if dry_run:
         _print_estimate(estimator.estimate(read_data(data, reading, on_disk=True)), printing.style)
         return
-    with _output_target(output) as target:
+    with _output_target(output) as target, place.opened(threads) as engine:
         if checkpoint is not None:
             _prepare_run_folder(checkpoint, target)
         corpus = read_data(data, reading, on_disk=True)
         estimator = estimator.set_params(
-            class_of_document=class_labels(classes, corpus), **seeding.settings(corpus)
+            class_of_document=class_labels(classes, corpus),
+            engine=engine,
+            **seeding.settings(corpus),
         )
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 
@@ -194,6 +198,7 @@ def resume(
         typer.Option("--output", "-o", help="Model file (default: model.discan in the folder)."),
     ] = None,
     threads: Threads = -1,
+    place: Place,
     printing: Printing,
 ) -> None:
     """Continue a fit that was stopped or killed; the result is the same, bit for bit.
@@ -208,7 +213,8 @@ def resume(
     from discan.estimators import resume as resumed
 
     def work() -> Any:
-        return resumed(folder, n_jobs=threads, progress=printing.progress)
+        with place.opened(threads) as engine:
+            return resumed(folder, n_jobs=threads, progress=printing.progress, engine=engine)
 
     inside = folder / "model.discan"
     noted = _noted_target(folder)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
+from discan.engines.base import Job
 from discan.errors import InputError
 
 __all__ = ["Threads", "n_threads"]
@@ -68,6 +69,10 @@ class Threads:
         for other in others:
             other.result()
         return [done[index] for index in range(len(items))]
+
+    def visit(self, job: Job, lanes: Sequence[int]) -> list[Any]:
+        """Run the lanes of a job on the threads."""
+        return self.run(job, lanes)
 
     def __enter__(self) -> Self:
         """Use as a context: the threads stop at its end."""

@@ -25,6 +25,7 @@ from discan.data.frames import completed, holds_text, is_frame
 from discan.data.locks import locked
 from discan.data.rules import Rule, faults_of, taken
 from discan.engines import Engine
+from discan.engines.dask import Dask
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
 from discan.estimators.answers import Answers
@@ -187,6 +188,9 @@ class DCA(
         ``discan.resume(folder)`` continues from there and ends with the same bits.
     checkpoint_every : int, default=10
         Cycles between two writings of the run.
+    engine : Dask, optional
+        Where to fit: on the workers of a Dask cluster, ``discan.Dask(client)``, with the bits of
+        threads. The data must be a corpus folder. All else is done on ``n_jobs`` threads here.
 
     Attributes
     ----------
@@ -286,6 +290,7 @@ class DCA(
         checkpoint: Any = None,
         checkpoint_every: int = 10,
         max_components: int | None = None,
+        engine: Any = None,
     ) -> None:
         self.n_components = n_components
         self.model = model
@@ -314,6 +319,7 @@ class DCA(
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.max_components = max_components
+        self.engine = engine
 
     # ---- attributes of the fit ----
 
@@ -389,7 +395,7 @@ class DCA(
         # a document's usual number of tokens is that without weights
         totals = {} if corpus is plain else {"group_totals": usual_totals(plain)}
         self._limits()
-        with self._threads() as engine, self._run_folder() as folder:
+        with self._engine() as engine, self._run_folder() as folder:
             seed = read_seed(self.random_state)
             if folder is not None:
                 header, arrays = self._header(seed, corpus.layout)
@@ -419,7 +425,7 @@ class DCA(
 
     def resume(self) -> Self:
         """Finish the run of the folder ``checkpoint``, which was begun with these settings."""
-        with self._threads() as engine, self._run_folder() as folder:
+        with self._engine() as engine, self._run_folder() as folder:
             if folder is None:
                 raise InputError("there is no run to resume: checkpoint names no folder")
             corpus = self._classed(read_corpus(self, folder.corpus(), self.groups, reset=True))
@@ -437,7 +443,7 @@ class DCA(
             return self._finish(run, corpus, engine, folder, totals)
 
     def _finish(
-        self, run: Run, corpus: Corpus, engine: Threads, folder: RunFolder | None,
+        self, run: Run, corpus: Corpus, engine: Engine, folder: RunFolder | None,
         changes: dict[str, Any],
     ) -> Self:  # fmt: skip
         """Advance a run to its end and take its result, with changes of some properties."""
@@ -858,7 +864,7 @@ class DCA(
 
     def _key(self, corpus: Corpus) -> tuple[str, str]:
         """Name the data and the settings of a fit, to see whether another is the same."""
-        free = ("max_iter", "tol", "n_jobs", "warm_start", "callback", "progress")
+        free = ("max_iter", "tol", "n_jobs", "warm_start", "callback", "progress", "engine")
         return corpus.digest, self._settings(free)
 
     def _settings(self, free: tuple[str, ...]) -> str:
@@ -893,6 +899,18 @@ class DCA(
         every = whole("checkpoint_every", self.checkpoint_every, 1)
         with locked(path):
             yield RunFolder(path, every)
+
+    @contextmanager
+    def _engine(self) -> Iterator[Engine]:
+        """Return where a fit runs: the engine that was given, or threads made for it."""
+        if self.engine is None:
+            with self._threads() as threads:
+                yield threads
+            return
+        if not isinstance(self.engine, Dask):
+            raise InputError("{}; give discan.Dask(client)", argument="engine", value=self.engine)
+        with enough_memory("this"):
+            yield self.engine
 
     @contextmanager
     def _threads(self) -> Iterator[Threads]:

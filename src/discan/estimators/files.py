@@ -42,7 +42,7 @@ def resume(folder: str | os.PathLike[str], **overrides: Any) -> Any:
     Parameters
     ----------
     folder : run folder
-    **overrides : n_jobs, progress, callback of the estimator
+    **overrides : n_jobs, progress, callback, engine of the estimator
     """
     path = Path(folder)
     header, arrays = RunFolder(path).settings()

@@ -22,7 +22,7 @@ from discan.fitting.modelfile import encode, encode_settings, write_fit
 __all__ = ["MetaEstimator", "with_parameters_of_dca"]
 
 # A run that could be continued is one of the DCA, without the estimator around it.
-_LEFT_OUT = ("warm_start", "checkpoint", "checkpoint_every")
+_LEFT_OUT = ("warm_start", "checkpoint", "checkpoint_every", "engine")
 
 
 class MetaEstimator(BaseEstimator):

@@ -25,7 +25,7 @@ __all__ = ["Streams"]
 _NUMBERS = {name: Rule(types="whole", low=0) for name in ("batches", "documents")}
 _NUMBERS["total"] = Rule(types="whole", low=1)
 _COUNTS = {"counts": Rule(("J", "K"), low=0, high=MOST)}
-_FREE = ("n_jobs", "callback", "progress", "random_state")
+_FREE = ("n_jobs", "callback", "progress", "random_state", "engine")
 
 
 class Streams:

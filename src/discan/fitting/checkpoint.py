@@ -32,7 +32,7 @@ from discan.data.folders.corpus import FolderCorpus
 from discan.data.rules import MOST, ONE, Rule, Sizes, checked_names, faults_of, rule_of, taken
 from discan.data.storage import read_file, write_file
 from discan.data.store import load_corpus, save_corpus
-from discan.engines import Engine
+from discan.engines import Engine, Threads
 from discan.errors import InputError, ModelFileError
 from discan.fitting.draws import DrawAverages
 from discan.fitting.memory import check_memory
@@ -184,7 +184,7 @@ def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
 def _first_run(task: Task, schedule: Schedule, engine: Engine) -> Run:
     """Return the same run before its first cycle; of documents in a folder, one block of it."""
     if schedule.corpus.on_disk:
-        schedule = replace(schedule, rounds=[schedule.blocks[:1]])
+        schedule, engine = replace(schedule, rounds=[schedule.blocks[:1]]), Threads(1)
     return Run.begin(task, schedule, Start(), engine)
 
 

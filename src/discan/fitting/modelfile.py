@@ -47,7 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Settings that belong to a process, not to a model: a file neither keeps nor sets them.
-_LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every")
+_LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every", "engine")
 # Tables of the training documents.
 _TABLES = (
     "component_counts", "component_counts_sd", "scores", "scores_sd", "absent", "parent_scores",

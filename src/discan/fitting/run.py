@@ -25,6 +25,7 @@ from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
 from discan.fitting.hidden_groups import usual_totals
 from discan.fitting.interrupts import deferred
+from discan.fitting.lanes import FirstState, LaneJob
 from discan.fitting.naming import Given
 from discan.fitting.posterior import (
     KnownDocuments,
@@ -37,7 +38,7 @@ from discan.fitting.progress import progress_bar
 from discan.fitting.result import Fit
 from discan.fitting.states import DiskStates
 from discan.fitting.trace import Trace
-from discan.fitting.visit import MemoryStates, Visit, begin_steps, first_states, work
+from discan.fitting.visit import MemoryStates, Visit, begin_steps
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
@@ -206,14 +207,14 @@ class Run:
         if states is not None and schedule.first_lanes is None:
             # first states add to no sums, so each is made when its block is first visited
             few = without_tables(params)
-            states.first = lambda block: algorithm.init_state(
-                few, corpus.read(block), start, clock, Stats()
-            )
+            none = MemoryStates()
+            visit = Visit(algorithm, few, corpus, none, (), 1, clock)
+            states.first = FirstState(visit, Start(None, start.scores))
             return cls(task, schedule, params, states, engine)
         lanes = min(len(blocks), schedule.first_lanes or len(blocks))
         kept = MemoryStates() if states is None else states
         visit = Visit(algorithm, params, corpus, kept, blocks, lanes, clock)
-        parts = engine.run(lambda lane: first_states(visit, start, lane), range(lanes))
+        parts = engine.visit(LaneJob(visit, start=start), range(lanes))
         stats = Stats.merged(parts, engine)
         if stats.loading_sums is not None:
             params = algorithm.update(params, stats, 1.0, clock, engine)
@@ -326,7 +327,7 @@ class Run:
                 begin_steps(visit, engine)
             # dealt out beforehand: lanes on several threads must not take from one list
             buffers = [*self._buffers, *[None] * n_lanes]
-            lanes = engine.run(lambda n: work(visit, n, buffers[n]), range(n_lanes))  # noqa: B023
+            lanes = engine.visit(LaneJob(visit, buffers), range(n_lanes))
             self._buffers = [other.loading_sums for other in lanes[1:]]
             stats = Stats.merged(lanes, engine)
             of = self.schedule.total_documents or self.training.n_documents

@@ -13,12 +13,13 @@ import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from discan.data.rules import checked, faults_of
 from discan.errors import ModelFileError
 from discan.typing import Array
 
-__all__ = ["STATES", "TEMPORARY", "DiskStates"]
+__all__ = ["STATES", "TEMPORARY", "DiskStates", "StateStep"]
 
 STATES = "states"  # folder in a run folder
 TEMPORARY = "discan-states-"
@@ -60,15 +61,11 @@ class DiskStates:
     ----------
     first : function of a block, or None
         Makes the first state of a block, which is not written before its first step.
-    repeatable : bool
-        Whether a step may be made again before the next checkpoint, by another process if one is
-        lost. Then a state is not written over the one that it was made from.
     """
 
     def __init__(self, folder: Path, kind: Any, durable: bool) -> None:
         self.folder, self.kind, self.durable = folder, kind, durable
         self.first: First | None = None
-        self.repeatable = False
         self._now: dict[int, int] = {}  # version of each block's state
         self._kept: dict[int, int] = {}  # the same at the last checkpoint
         self._digests: dict[int, bytes] = {}
@@ -118,10 +115,8 @@ class DiskStates:
     def put(self, block: BlockRef, state: Any) -> None:
         """Write the state of a block."""
         index = block.index
-        taken = {self._kept.get(index)} if self.durable else set()
-        if self.repeatable:
-            taken.add(self._now.get(index))
-        version = next(n for n in range(VERSIONS) if n not in taken)
+        kept = self._kept.get(index) if self.durable else None
+        version = next(n for n in range(VERSIONS) if n != kept)
         digest = _write(self._path(index, version), state, self.durable)
         self._now[index] = version
         self._unchecked.pop(index, None)
@@ -139,6 +134,32 @@ class DiskStates:
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_WILLNEED)
             finally:
                 os.close(descriptor)
+
+    # ---- steps in other processes ----
+
+    def step_of(self, block: BlockRef) -> StateStep:
+        """Return where the state of a block is, and where its next one is to be written.
+
+        The next one is not written over the present one, nor over that of the last checkpoint.
+        """
+        index = block.index
+        if index in self._unchecked:
+            self.get(block)  # checks it
+        now, kept = self._now.get(index), self._kept.get(index)
+        version = next(n for n in range(VERSIONS) if n not in (now, kept))
+        source = None if now is None else str(self._path(index, now))
+        digest = self._digests.get(index)
+        return StateStep(index, source, digest, version, str(self._path(index, version)))
+
+    def stepped(self, step: StateStep, digest: bytes) -> None:
+        """Take the state that another process has written."""
+        self._now[step.block] = step.version
+        self._digests[step.block] = digest
+        self._unchecked.pop(step.block, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Go to another process for reading: the folder is removed here, and checks are made."""
+        return {**self.__dict__, "_folder": None, "_unchecked": {}, "_sources": [], "first": None}
 
     def _path(self, index: int, version: int) -> Path:
         return self.folder / f"{index // FILES_PER_FOLDER}" / f"{index}.{version}"
@@ -197,6 +218,46 @@ class DiskStates:
         self._digests = {n: digest.tobytes() for n, digest in enumerate(digests)}
         self._unchecked = dict.fromkeys(self._now, check)
         self.checkpointed()
+
+
+class StateStep(NamedTuple):
+    """The state of a block before and after a step.
+
+    Attributes
+    ----------
+    block : number of the block
+    source : file of the state; None if it is the first
+    digest : its SHA-256, if that is known
+    version, target : number and file of the next state
+    """
+
+    block: int
+    source: str | None
+    digest: bytes | None
+    version: int
+    target: str
+
+    def read(self, kind: Any) -> Any:
+        """Read the state, of which nothing but its own digest is accepted."""
+        assert self.source is not None
+        path = Path(self.source)
+        state, digest = _read(path, kind, hashed=True)
+        if self.digest is not None and digest != self.digest:
+            raise ModelFileError(f"{path}: is not the state that was written; resume the run")
+        return state
+
+    def write(self, state: Any) -> bytes:
+        """Write the next state, which appears when it is whole; return its SHA-256."""
+        draft = Path(f"{self.target}.{secrets.token_hex(4)}")
+        try:
+            digest = _write(draft, state, hashed=True)
+            with storage_errors(draft):
+                os.replace(draft, self.target)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+        assert digest is not None
+        return digest
 
 
 def _parts(state: Any) -> tuple[bytes, list[Array]]:
