@@ -131,14 +131,18 @@ def _docstring(cls: type) -> str | None:
         return None
     parts: dict[str, Any] = dict(sections(cls.__doc__))
     shared = parameters(sections(DCA.__doc__)["Parameters"])
+    own = parameters(parts["Parameters"])
+    told = {*_LEFT_OUT} | {
+        name for names, entry in own.items() if "As for ``DCA``" not in entry for name in names
+    }
     entries: list[str] = []
-    for names, entry in parameters(parts["Parameters"]).items():
+    for entry in own.values():
         if "As for ``DCA``" not in entry:
             entries.append(entry)
             continue
-        entries += [text for others, text in shared.items() if set(others) <= set(names)]
+        entries += [text for names, text in shared.items() if told.isdisjoint(names)]
         note = entry.partition("As for ``DCA``")[2].strip("; .\n")
         if note:
-            told = f"{note[:1].upper()}{inspect.cleandoc(note[1:])}."
-            parts["Notes"] = "\n\n".join(filter(None, (told, parts.get("Notes"))))
+            note = f"{note[:1].upper()}{inspect.cleandoc(note[1:])}."
+            parts["Notes"] = "\n\n".join(filter(None, (note, parts.get("Notes"))))
     return joined({**parts, "Parameters": entries})
