@@ -341,7 +341,7 @@ def watch():
         peak = max(peak, anonymous())
         time.sleep(0.002)
 threading.Thread(target=watch, daemon=True).start()
-discan.convert(sys.argv[1], sys.argv[2], "lines", chunk=2**19, shard_entries=2**16)
+discan.convert(sys.argv[1], sys.argv[2], "lines", chunk=2**20, shard_entries=2**16)
 print(peak)
 """
 
@@ -353,7 +353,7 @@ def test_memory_does_not_grow(tmp_path):
     rng = np.random.default_rng(0)
     words = np.array([f"w{n:05}" for n in range(20_000)])
     peaks = []
-    for n in (3_000, 30_000):
+    for n in (5_000, 50_000):
         draws = words[(20_000 * rng.random((n, 100)) ** 3).astype(int)]
         path = tmp_path / f"{n}.txt"
         path.write_text("\n".join(" ".join(row) for row in draws))

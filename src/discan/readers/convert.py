@@ -72,7 +72,7 @@ def convert(
     shard_entries : int
         Non-zeros in each file of the folder, about.
     progress : function, optional
-        Is called with what is being done and two numbers: how much is done.
+        Is called with a line of text: what is being done, and how far it is.
     **options
         Options of the reader, e.g. ``stop_words`` for text; ``groups``, ``group_names`` and
         ``word_names`` for a table.
