@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A converted folder holds the corpus that the reader gives, whatever the chunks and processes."""
 
+import errno
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ from same_corpus import assert_same
 import discan
 from discan.data.folders.format import is_corpus_folder
 from discan.data.folders.shards import load_folder
-from discan.errors import InputError, LimitError, StorageError
+from discan.errors import InputError, LimitError, ModelFileError, StorageError
 from discan.readers import chunks, text_folders
 
 SOURCE = Path(discan.__file__).parents[1]
@@ -169,6 +170,8 @@ def test_killed_and_continued(sources, tmp_path, monkeypatch):
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert not is_corpus_folder(big)
     assert len(list((big / "tmp").glob("*.discan"))) == 3
+    with pytest.raises(ModelFileError, match="not finished; the same discan convert continues it"):
+        discan.read(big)
     counted = []
     real = chunks.count_chunk
     monkeypatch.setattr(
@@ -228,6 +231,41 @@ def test_the_old_corpus_stays_until_the_new_one_is_whole(sources, tmp_path, monk
     assert load_folder(big).digest == before
     discan.convert(sources / "lines.txt", big, "lines")
     assert_same(big, discan.read(sources / "lines.txt", "lines"))
+
+
+@pytest.mark.parametrize("step", ["write", "replace"])
+@pytest.mark.parametrize("name", ["names.mallet", "x.mtx"])
+def test_a_disk_that_fails_at_any_step(sources, tmp_path, monkeypatch, step, name):
+    """The folder holds the old corpus or the new one, and the same call finishes the new one."""
+    mtx = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n2 1 4\n1 3 1\n3 2 7\n"
+    (sources / "x.mtx").write_text(mtx)
+    big = tmp_path / "big"
+    old = discan.Corpus(np.eye(3, dtype=int))
+    new = discan.read(sources / name)
+    real = getattr(os, step)
+    failures = 0
+    while True:
+        discan.convert(old, big)
+        left = [failures]
+
+        def failing(*arguments, left=left):
+            left[0] -= 1
+            if left[0] == -1:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, step, failing)
+            try:
+                discan.convert(sources / name, big, chunk=1500, shard_entries=300)
+                break
+            except StorageError:
+                failures += 1
+        assert load_folder(big).digest in (old.digest, new.digest)
+        discan.convert(sources / name, big, chunk=1500, shard_entries=300)
+        assert_same(big, new)
+    assert failures > 3
+    assert_same(big, new)
 
 
 def die(_):
@@ -341,7 +379,7 @@ def watch():
         peak = max(peak, anonymous())
         time.sleep(0.002)
 threading.Thread(target=watch, daemon=True).start()
-discan.convert(sys.argv[1], sys.argv[2], "lines", chunk=2**19, shard_entries=2**16)
+discan.convert(sys.argv[1], sys.argv[2], "lines", chunk=2**20, shard_entries=2**16)
 print(peak)
 """
 
@@ -353,7 +391,7 @@ def test_memory_does_not_grow(tmp_path):
     rng = np.random.default_rng(0)
     words = np.array([f"w{n:05}" for n in range(20_000)])
     peaks = []
-    for n in (3_000, 30_000):
+    for n in (5_000, 50_000):
         draws = words[(20_000 * rng.random((n, 100)) ** 3).astype(int)]
         path = tmp_path / f"{n}.txt"
         path.write_text("\n".join(" ".join(row) for row in draws))

@@ -99,7 +99,7 @@ def _convert_to_folder(
 
 
 @contextlib.contextmanager
-def _status(wanted: bool | None) -> Iterator[Callable[[str, int, int], None] | None]:
+def _status(wanted: bool | None) -> Iterator[Callable[[str], None] | None]:
     """Give a function that shows in a terminal how far a conversion is."""
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield None
@@ -107,16 +107,7 @@ def _status(wanted: bool | None) -> Iterator[Callable[[str, int, int], None] | N
     from rich.console import Console
 
     with Console(stderr=True).status("reading") as status:
-
-        def show(what: str, done: int, size: int) -> None:
-            if what == "writing":
-                status.update(f"writing: {done} of {size} chunks")
-            elif what == "counting words":
-                status.update(f"{what}: {done:,} documents, {size / 1e6:,.0f} M characters")
-            else:
-                status.update(f"{what}: {done:,} documents in {size:,} chunks")
-
-        yield show
+        yield status.update
 
 
 def datasets(style: Listing) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from discan.data.corpus import Corpus
-from discan.data.folders.format import is_corpus_folder
+from discan.data.folders.format import is_corpus_folder, is_unfinished
 from discan.data.folders.shards import load_folder
 from discan.data.intake import reason
 from discan.data.store import load_corpus
@@ -85,7 +85,7 @@ def read_stored(source: Source) -> Corpus:
 
 def _is_stored(source: Source) -> bool:
     if source.is_folder:
-        return is_corpus_folder(source.path)
+        return is_corpus_folder(source.path) or is_unfinished(source.path)
     return '{"__metadata__":{"' in source.head[:40] and "discan" in source.head
 
 

@@ -29,6 +29,7 @@ from discan.kernels.tokens import (
     find_tokens,
     rehash,
 )
+from discan.readers.text_parts import Counted, excerpt_of
 from discan.readers.tokens import (
     LONGEST_WORD,
     TextOptions,
@@ -36,7 +37,6 @@ from discan.readers.tokens import (
     finder,
     inside_characters,
 )
-from discan.readers.words import Counted, excerpt_of
 from discan.typing import Array
 
 __all__ = ["ByteCounts", "character_classes", "is_covered"]

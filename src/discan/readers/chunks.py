@@ -18,8 +18,9 @@ from discan.data.storage import read_file, write_file
 from discan.errors import DiscanError
 from discan.readers.byte_tokens import ByteCounts, is_covered
 from discan.readers.streams import Document, TextStream, label_fact
+from discan.readers.text_parts import Counted
 from discan.readers.tokens import TextOptions
-from discan.readers.words import Counted, TextCounts
+from discan.readers.words import TextCounts
 
 __all__ = ["KIND", "Task", "count_chunk", "cut", "facts_of", "is_counted", "task_of"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discan.data.corpus import Corpus
-from discan.data.folders.format import MANIFEST, SHARDS, Manifest, is_corpus_folder
+from discan.data.folders.format import MANIFEST, SHARDS, TMP, Manifest, is_corpus_folder
 from discan.data.folders.writer import SHARD_ENTRIES, FolderWriter, write_corpus
 from discan.data.locks import locked
 from discan.data.nouns import Nouns
@@ -29,8 +29,6 @@ __all__ = ["CHUNK", "convert"]
 log = logging.getLogger("discan")
 
 CHUNK = 2**25  # characters
-
-_TMP = "tmp"
 
 
 def convert(
@@ -72,7 +70,7 @@ def convert(
     shard_entries : int
         Non-zeros in each file of the folder, about.
     progress : function, optional
-        Is called with what is being done and two numbers: how much is done.
+        Is called with a line of text: what is being done, and how far it is.
     **options
         Options of the reader, e.g. ``stop_words`` for text; ``groups``, ``group_names`` and
         ``word_names`` for a table.
@@ -149,7 +147,7 @@ def _check_apart(source: Source, target: Path) -> None:
 def _claimed(target: Path) -> Iterator[Path]:
     """Lock a folder to write to; give a folder for files that are kept until all is written."""
     _check_ours(target)
-    folder = target / _TMP
+    folder = target / TMP
     with locked(folder):
         try:
             yield folder
@@ -176,7 +174,7 @@ def _check_ours(target: Path) -> None:
     others = [
         name
         for name in os.listdir(target)
-        if name not in (SHARDS, _TMP, MANIFEST) and not name.startswith((".discan-", "words-"))
+        if name not in (SHARDS, TMP, MANIFEST) and not name.startswith((".discan-", "words-"))
     ]
     foreign = (target / MANIFEST).exists() and not is_corpus_folder(target)
     if others or foreign:

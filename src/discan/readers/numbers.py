@@ -24,12 +24,14 @@ __all__ = [
     "COLON",
     "END",
     "Chunks",
+    "Parts",
     "are_counts",
     "are_indices",
     "check_count",
     "check_index",
     "check_size",
     "dense_table",
+    "join_parts",
     "parse_numbers",
     "rows_table",
     "sparse_table",
@@ -44,6 +46,9 @@ END, COLON = -8, -9  # stand for the end of a line and for a colon among parsed 
 FREE_SIZE = 2**22
 """Documents or words that a file may claim without an entry for each."""
 
+Parts = tuple[Array, Array, Array]
+"""Documents or their lengths, words, and counts."""
+_NOTHING = (np.zeros(0, dtype=np.int32),) * 3
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
@@ -100,6 +105,12 @@ def stored_table(
             return sparse.coo_array((data, (indptr, indices)), shape=sizes)
         make = sparse.csr_array if layout == "csr" else sparse.csc_array
         return make((data, indices, indptr), shape=sizes)
+
+
+def join_parts(parts: list[Parts]) -> Parts:
+    """Join the three arrays of all chunks."""
+    one, two, three = map(np.concatenate, zip(*parts or [_NOTHING], strict=True))
+    return one, two, three
 
 
 def rows_table(lengths: Array, words: Array, counts: Array, n_words: int) -> Any:

@@ -56,7 +56,7 @@ def convert_parts(
             raise InputError(text) from None
         writer.add(_piece(corpus))
         n_documents += corpus.n_documents
-        progress("writing", n_documents, 0)
+        progress(f"writing: {n_documents:,} documents")
         if number == 1:
             first = corpus.select([0])  # its layout and its nouns are enough
     if first is None:

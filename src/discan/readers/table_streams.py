@@ -73,7 +73,7 @@ def convert_table(
     *,
     reading: dict[str, Any],
     unit: str | None,
-    progress: Callable[[str, int, int], None],
+    progress: Callable[[str], None],
 ) -> Manifest:
     """Write a table to a corpus folder; ``folder`` is for files that are kept meanwhile."""
     spool = TripleSpool(folder)
@@ -81,13 +81,13 @@ def convert_table(
     for batch in stream.batches or ():
         spool.add(*batch)
         n_entries += batch[0].size
-        progress("reading", n_entries, 0)
+        progress(f"reading: {n_entries:,} entries")
     facts = stream.facts()
     names = read_names(facts.document_names, facts.n_documents, "document")
     metadata = read_metadata(facts.metadata, facts.n_documents)
     start = 0
     for piece in stream.pieces or spool.pieces(facts.n_documents, facts.n_words):
-        progress("writing", start, facts.n_documents)
+        progress(f"writing: {start:,} of {facts.n_documents:,} documents")
         rows = slice(start, start + piece.n_documents)
         writer.add(
             piece._replace(

@@ -32,15 +32,15 @@ from discan.readers.choosing import check_fields, limits_of
 from discan.readers.chunks import KIND, count_chunk, cut, facts_of, is_counted, task_of
 from discan.readers.merging import Vocabulary, merge_vocabularies, read_map
 from discan.readers.streams import Fact, TextStream
+from discan.readers.text_parts import read_vocabulary, report_left_out
 from discan.readers.tokens import TextOptions, word_list
-from discan.readers.words import read_vocabulary, report_left_out
 from discan.readers.workers import Workers
 from discan.typing import Array
 
 __all__ = ["Progress", "convert_texts"]
 
-Progress = Callable[[str, int, int], None]
-"""Is called with what is being done, documents and characters (or chunks) so far."""
+Progress = Callable[[str], None]
+"""Is called with a line of text: what is being done, and how far it is."""
 
 
 def convert_texts(
@@ -75,11 +75,11 @@ def convert_texts(
     if not files:
         raise InputError(f"{stream.origin}: no documents; it is empty")
     _report(stream.origin, files)
-    progress("merging words", n_documents, len(files))
+    progress(f"merging the words of {n_documents:,} documents")
     words = _choose(stream, files, n_documents)
     rules = [_rule(fact, n, files, n_documents) for n, fact in enumerate(facts_of(stream))]
     for number, file in enumerate(files):
-        progress("writing", number, len(files))
+        progress(f"writing: {number} of {len(files)} chunks")
         writer.add(_renumbered(file, stream, words, rules))
     layout = Layout(
         n_words=len(words.names),
@@ -121,7 +121,7 @@ def _count(
                 workers.submit(task)
             n_documents += len(documents)
             n_read += sum(len(text) for document in documents for text in document.texts)
-            progress("counting words", n_documents, n_read)
+            progress(f"counting words: {n_documents:,} documents, {n_read / 1e6:,.0f} M characters")
         workers.finish()
     kept = set(paths)
     for path in folder.glob("*.discan"):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +15,7 @@ from discan.data.metadata import EXCERPT, read_metadata
 from discan.data.nouns import TEXT
 from discan.errors import InputError
 from discan.readers.choosing import check_fields, limits_of, most_frequent, nothing_left
+from discan.readers.text_parts import Counted, excerpt_of, read_vocabulary, report_left_out
 from discan.readers.tokens import (
     LONGEST_WORD,
     TextOptions,
@@ -25,21 +24,11 @@ from discan.readers.tokens import (
     finder,
     read_frequency,
     read_ngrams,
-    word_list,
 )
 from discan.typing import Array
 from discan.validation import whole
 
-__all__ = [
-    "Counted",
-    "TextCounts",
-    "corpus_from_texts",
-    "excerpt_of",
-    "read_vocabulary",
-    "report_left_out",
-]
-
-log = logging.getLogger("discan")
+__all__ = ["TextCounts", "corpus_from_texts"]
 
 _CHUNK = 2**16
 _DROPPED = 0  # the number of every word that is left out; the others count from 1
@@ -327,48 +316,6 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class Counted(NamedTuple):
-    """The words of some documents, before any is chosen.
-
-    Attributes
-    ----------
-    indptr : (n + 1,) int64 array
-    ids : (n_entries,) int32 array
-        Number of a word, ascending inside each document.
-    counts : (n_entries,) int32 array
-    words : list of str
-    fields : (W,) int32 array
-        Number of the field of each word.
-    frequencies, totals : (W,) int64 arrays
-        In how many documents each word is, and how often.
-    excerpts : list of str or None
-    n_too_long, n_unseen, n_tokens : int
-        Words that are too long, those that are not in the vocabulary, and all.
-    """
-
-    indptr: Array
-    ids: Array
-    counts: Array
-    words: list[str]
-    fields: Array
-    frequencies: Array
-    totals: Array
-    excerpts: list[str] | None
-    n_too_long: int
-    n_unseen: int
-    n_tokens: int
-
-
-def report_left_out(origin: str, n_too_long: int, n_unseen: int = 0, n_tokens: int = 0) -> None:
-    """Remark on words that are too long or not in the vocabulary."""
-    if n_too_long:
-        remark = "%s: %d words of more than %d characters were left out"
-        log.warning(remark, origin, n_too_long, LONGEST_WORD)
-    if n_unseen:
-        remark = "%s: %d of %d words (%.1f %%) are not in the vocabulary and were left out"
-        log.warning(remark, origin, n_unseen, n_tokens, 100.0 * n_unseen / n_tokens)
-
-
 class _Chunk(NamedTuple):
     lengths: Array
     ids: Array
@@ -407,37 +354,3 @@ def corpus_from_texts(
     if names is not None and len(names) != counts.n_documents:
         raise InputError(f"document_names holds {len(names)} names, expected {counts.n_documents}")
     return counts.finish(names)
-
-
-def read_vocabulary(given: Any, fields: tuple[str, ...]) -> list[tuple[int, str]] | None:
-    """Return (field, word) of each word of a given vocabulary."""
-    if given is None:
-        return None
-    found: dict[tuple[int, str], None] = {}
-    for place, name in enumerate(word_list(given, "vocabulary", "a list of words"), start=1):
-        field, word = 0, name
-        if len(fields) > 1:
-            start, _, word = name.partition(":")
-            if start not in fields:
-                raise InputError(
-                    f"word {place} of the vocabulary, {name[:80]!r}, does not start with a field; "
-                    f"it must be one of {', '.join(fields)} and a colon"
-                )
-            field = fields.index(start)
-        if not word:
-            raise InputError(f"word {place} of the vocabulary is empty; remove it")
-        if (field, word) in found:
-            raise InputError(f"word {place} of the vocabulary, {name[:80]!r}, stands there twice")
-        found[field, word] = None
-    if not found:
-        raise InputError("the vocabulary is empty; give at least one word")
-    return list(found)
-
-
-def excerpt_of(texts: Sequence[str], longest: int) -> str:
-    """Return the beginning of the texts of a document; it ends between words if it is cut."""
-    text = "\n".join(filter(None, texts))
-    text = re.sub(r"[ \t]*\n\s*", "\n", text.strip())  # no blank lines
-    if len(text) <= longest:
-        return text
-    return text[: longest + 1].rsplit(None, 1)[0][:longest].rstrip() + "…"

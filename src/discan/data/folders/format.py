@@ -33,13 +33,15 @@ from discan.errors import ModelFileError, StorageError, shown
 from discan.typing import Array
 
 __all__ = [
-    "FORMAT", "MANIFEST", "SHARDS", "Column", "Manifest", "Shard", "is_corpus_folder",
-    "load_manifest", "save_manifest", "save_words", "shard_name", "words_name",
+    "FORMAT", "MANIFEST", "SHARDS", "TMP", "Column", "Manifest", "Shard", "is_corpus_folder",
+    "is_unfinished", "load_manifest", "save_manifest", "save_words", "shard_name", "words_name",
 ]  # fmt: skip
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 SHARDS = "shards"
+TMP = "tmp"
+"""What is kept until a conversion is finished."""
 
 _KIND = "corpus folder"
 _LARGEST_MANIFEST = 2**28  # bytes; that of a million shards is smaller
@@ -165,6 +167,13 @@ def is_corpus_folder(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def is_unfinished(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder holds a conversion that was interrupted, and no corpus."""
+    folder = Path(path)
+    begun = (folder / TMP / "lock").is_file() and (folder / SHARDS).is_dir()
+    return begun and not (folder / MANIFEST).exists()
+
+
 def shard_name(number: int, sha256: str) -> str:
     """Return the name of a shard: its number, and the start of its checksum."""
     return f"{number:05}-{sha256[:16]}.discan"
@@ -272,7 +281,9 @@ def _content(path: Path) -> dict[str, Any]:
         with open(path, "rb") as stream:
             text = stream.read(_LARGEST_MANIFEST + 1)
     except (FileNotFoundError, NotADirectoryError):
-        problem = "no corpus folder: it has no manifest.json (was discan convert interrupted?)"
+        problem = "no corpus folder: it has no manifest.json"
+        if is_unfinished(path.parent):
+            problem = "a conversion that is not finished; the same discan convert continues it"
         raise ModelFileError(f"{path.parent}: {problem}") from None
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}") from None

@@ -32,11 +32,11 @@ def _tokens(text, classes, lowered):
     for one, other in pairwise(kinds):
         if one & other & NON_STARTER:
             return None
-    whats = [kind & 7 for kind in kinds]
-    if ODD in whats:
+    roles = [kind & 7 for kind in kinds]
+    if ODD in roles:
         return None
     tokens, token, pending = [], "", False
-    for code, what in zip([*codes, 32], [*whats, SEPARATOR], strict=True):
+    for code, what in zip([*codes, 32], [*roles, SEPARATOR], strict=True):
         if what == WORD or (what == INSIDE and token and not pending):
             token += "'" * pending + chr(lowered[code])
             pending = False
