@@ -43,7 +43,11 @@ def own_files():
 def test_the_wheel_has_every_file_of_the_package(wheel):
     held = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert held == set(own_files())
-    for name in ("discan/py.typed", "discan/readers/senate2005.csv", "discan/explorer/explorer.css"):
+    for name in (
+        "discan/py.typed",
+        "discan/readers/senate2005.csv",
+        "discan/explorer/explorer.css",
+    ):
         assert name in held
     assert any(name.endswith(".js") for name in held)
     for name in held:

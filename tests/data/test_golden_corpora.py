@@ -20,13 +20,17 @@ SCRIPT = ROOT / "scripts" / "make_golden.py"
 def check(place):
     """The file and the folder hold the counts and the digest that were noted."""
     expected = json.loads(place.with_name(f"{place.name}.json").read_text())
-    for corpus in (load_corpus(place.with_name(f"{place.name}.discan")), open_corpus(place).loaded()):
+    for corpus in (
+        load_corpus(place.with_name(f"{place.name}.discan")),
+        open_corpus(place).loaded(),
+    ):
         assert corpus.digest == expected["digest"]
         np.testing.assert_array_equal(corpus.to_csr().toarray(), expected["X"])
 
 
 @pytest.mark.parametrize(
-    "name", sorted(path.name for path in GOLDEN.glob("*") if path.is_dir()) if GOLDEN.exists() else []
+    "name",
+    sorted(path.name for path in GOLDEN.glob("*") if path.is_dir()) if GOLDEN.exists() else [],
 )
 def test_corpora_of_every_release_can_be_read(name):
     check(GOLDEN / name)
