@@ -8,7 +8,7 @@ MORE_PEERS := vowpalwabbit "bigartm six protobuf<3.21"
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: test test-slow demo docs examples lint audit bench bench-short clean
+.PHONY: test test-slow demo docs examples lint audit dist bench bench-short clean
 
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -47,6 +47,13 @@ audit: .venv/.installed
 		echo "no audit of $$left_out packages: the index that pip uses tells nothing about them"; \
 	elif ! grep -q "^No known" .venv/audit.txt; then \
 		echo "no audit: the database cannot be reached"; fi
+
+# Wheel and source distribution; `tests/test_packages.py` looks into them.
+dist: $(BIN)/python
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build --outdir dist .
+	ls -l dist
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
