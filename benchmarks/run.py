@@ -27,6 +27,7 @@ import footprint
 import races
 import rates
 import report
+import scale
 import tools
 from store import Results, machine
 from verdicts import RACES
@@ -34,9 +35,11 @@ from verdicts import RACES
 RATES = ("sampler", "threads", "schedule", "models", "gibbs", "growth")
 # The longest sections come last: the time limit may cut them off.
 SECTIONS = ("warm-up", "memory", "sampler", "models", "gibbs", "threads", "transform", "growth",
-            "quality", "kl", "variational", "schedule", "online", "alpha", "final")  # fmt: skip
+            "scale", "quality", "kl", "variational", "schedule", "online", "alpha",
+            "final")  # fmt: skip
 SHORT_SECTIONS = ("quality", "kl", "variational", "sampler", "transform", "growth", "models",
-                  "gibbs", "memory", "threads", "warm-up", "schedule", "online")  # fmt: skip
+                  "gibbs", "memory", "threads", "warm-up", "schedule", "online",
+                  "scale")  # fmt: skip
 SHORT_DOCUMENTS = 3000
 CLOCKS = {"wall": time.perf_counter, "process": time.process_time}
 MINUTES = {"full": 300.0, "short": 2.6}
@@ -115,6 +118,8 @@ def _run_other(section: str, options: argparse.Namespace, results: Results) -> N
         components = [20] if short else [20, 100]
         clock = CLOCKS[options.clock]
         answers.measure_transform(results, _corpus(first, options), components, repeats, clock)
+    elif section == "scale":
+        scale.measure_scale(results, short)
     elif section == "online":
         size = (20, 5000, 5.0) if short else (100, 100_000, 40.0)
         answers.measure_online(results, _corpus(first, options), *size)

@@ -33,9 +33,12 @@ SECTIONS = {
     "memory": ("Memory above the corpus", "MB"),
     "warm-up": ("Warm-up", "s"),
     "growth": ("Growth of a sweep", "exponent"),
+    "scale": ("Data on disk", "at the smaller size, or one thread or worker"),
 }
 FIRST_CYCLE, COMPILING = 1.5, 5.0  # seconds
 PER_MODEL, PER_GIBBS, TWO_THREADS, BLOCKED, ONLINE, MEMORY = 1.2, 2.0, 1.8, 1.005, 1.0, 1.3
+# Time per token and memory at the larger size, and what two threads or workers gain.
+PER_TOKEN, FLAT, TWO_WORKERS = 1.15, 1.10, 1.5
 LINEAR = 1.05  # largest exponent of growth that counts as linear
 # Times sooner than the fastest peer at the best peer's end, for K below and from 500.
 FINAL, FINAL_LARGE, LARGE = 10.0, 6.0, 500
@@ -74,7 +77,7 @@ def verdicts(results: Results, section: str) -> list[Verdict]:
     lines = {
         "sampler": _sampler, "threads": _threads, "schedule": _schedule, "models": _models,
         "transform": _transform, "online": _online, "gibbs": _gibbs, "memory": _memory,
-        "warm-up": _warm_up, "growth": _growth, "final": _final,
+        "warm-up": _warm_up, "growth": _growth, "final": _final, "scale": _scale,
     }  # fmt: skip
     return list(lines[section](results))
 
@@ -238,6 +241,32 @@ def _growth(results: Results) -> Iterator[Verdict]:
             yield Verdict(
                 "growth", f"{cell}, {span}", f"{points[0][1]:.3g} s", f"{points[-1][1]:.3g} s",
                 slope(points), floor, "<=", note=note,
+            )  # fmt: skip
+
+
+def _scale(results: Results) -> Iterator[Verdict]:
+    """Compare two sizes of data on disk, and one thread or worker with two."""
+    passes = results.good("scale", cell="pass")
+    if len(passes) == 2:
+        small, large = sorted(passes, key=lambda row: row["tokens"])
+        span = f"{small['tokens']:,} to {large['tokens']:,} tokens"
+        each = [1e9 * row["processor_seconds"] / row["tokens"] for row in (small, large)]
+        yield Verdict(
+            "scale", f"time per token and pass, {span}", f"{each[0]:.3g} ns", f"{each[1]:.3g} ns",
+            each[1] / each[0], PER_TOKEN, "<=", note="processor time",
+        )  # fmt: skip
+        peaks = [row["peak_bytes"] / 1e6 for row in (small, large)]
+        yield Verdict(
+            "scale", f"private memory, {span}", f"{peaks[0]:.4g} MB", f"{peaks[1]:.4g} MB",
+            peaks[1] / peaks[0], FLAT, "<=",
+        )  # fmt: skip
+    walls = {row["tool"]: row["wall_seconds"] for row in results.good("scale", cell="speed-up")}
+    for kind in ("threads", "workers"):
+        one, two = walls.get(f"1 {kind}"), walls.get(f"2 {kind}")
+        if one is not None and two is not None:
+            yield Verdict(
+                "scale", f"two {kind} against one", f"{one:.3g} s", f"{two:.3g} s", one / two,
+                TWO_WORKERS,
             )  # fmt: skip
 
 
