@@ -56,6 +56,18 @@ def test_both_levels_are_recovered(fitted):
     assert np.corrcoef(found.ravel(), shares.ravel())[0, 1] > 0.85
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "seed"), [("dm", 5), ("gp", 6)])
+def test_a_flat_fit_is_a_good_start(model, seed):
+    """Data on which a chain from the usual start merges two components."""
+    counts, components, parents, _ = planted(model, seed=seed)
+    flat = DCA(K, model=model, random_state=0).fit(counts)
+    two = DCA(K, model=model, n_parents=R, init=flat.components_, random_state=1).fit(counts)
+    cosines, order = matched(components, two.components_)
+    assert cosines.min() > 0.9
+    assert matched(parents, two.parents_[:, order])[0].min() > 0.9
+
+
 def test_answers(fitted):
     estimator, counts, _ = fitted
     assert estimator.parents_.shape == (R, K)
