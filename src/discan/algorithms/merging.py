@@ -89,8 +89,11 @@ class Tokens:
 
     def _words_terms(self, n: Array) -> Array:
         """Log probability of the words of each component (J, m), loadings integrated out, (m,)."""
-        gamma, totals = self.prior.gamma[:, None], self.prior.totals[:, None]
-        words = np.where(n > 0, gammaln(gamma + n) - gammaln(gamma), 0.0).sum(axis=0)
+        totals, words = self.prior.totals[:, None], np.zeros(n.shape[1])
+        for k in range(n.shape[1]):  # few of many words have tokens
+            rows = np.flatnonzero(n[:, k])
+            gamma = self.prior.gamma[rows]
+            words[k] = (gammaln(gamma + n[rows, k]) - gammaln(gamma)).sum()
         sums = self.prior.layout.group_sums(n)
         return np.asarray(words + (gammaln(totals) - gammaln(totals + sums)).sum(axis=0))
 
