@@ -61,25 +61,36 @@ def from_documents(
             counts[:, k] = words_of_documents
             mixed[k] = SEEDED_MIX
     words = corpus.word_totals
-    totals = np.maximum(counts.sum(axis=0), 1.0)
+    totals = counts.sum(axis=0)
+    totals = np.where(totals > 0.0, totals, 1.0)
     counts *= (1.0 - mixed) * (words.sum() / n_components / totals)
     counts += mixed * (words[:, None] / n_components)
     return Start(counts)
 
 
 def _by_seeds(corpus: Corpus, seeds: Seeds, n_components: int) -> dict[int, Array]:
-    """Tokens of each word (J,) in documents that have many seeds, by component."""
+    """Share of each word (J,) in documents that have many seeds, by component.
+
+    Documents weigh by their scores, not by their lengths.
+    """
     most = max(1, min(SEEDED_DOCUMENTS, corpus.n_documents // n_components))
-    found = seeded_documents(corpus, seeds, most)
-    return {k: corpus.select(documents).word_totals for k, documents in found.items()}
+    result = {}
+    for k, (documents, scores) in seeded_documents(corpus, seeds, most).items():
+        part = corpus.select(documents)
+        weights = np.maximum(scores, 1e-9) ** 2 / np.maximum(part.lengths, 1.0)
+        entries = np.repeat(weights, np.diff(part.indptr)) * part.counts
+        result[k] = np.bincount(part.words, entries, corpus.n_words)
+    return result
 
 
-def seeded_documents(corpus: Corpus, seeds: Seeds, each: int) -> dict[int, Array]:
-    """Return, for each component with seeds, the documents that have the most of them.
+def seeded_documents(
+    corpus: Corpus, seeds: Seeds, each: int
+) -> dict[int, tuple[Array, Array]]:  # fmt: skip
+    """Return, for each component with seeds, the documents that have the most of them, and scores.
 
-    A seed that a document has counts by the logarithm of its lift: how much more frequent it is
-    among the seeds of its component than in the data. Longer documents have more seeds by chance,
-    so the sum is divided by the square root of the number of their words.
+    A seed of a document counts by the logarithm of its lift, how much more frequent it is among the
+    seeds of its component than in the data, and by log(1 + count). Longer documents have more seeds
+    by chance, so the sum is divided by the square root of the number of their words.
     """
     layout = corpus.layout
     groups = layout.group_of_word[seeds.words]
@@ -93,7 +104,7 @@ def seeded_documents(corpus: Corpus, seeds: Seeds, each: int) -> dict[int, Array
     scores = []
     for part in corpus.parts():
         present = sparse.csr_array(
-            (np.ones(part.n_entries), part.words, part.indptr),
+            (np.log1p(part.counts), part.words, part.indptr),
             shape=(part.n_documents, corpus.n_words),
         )
         lengths = np.sqrt(np.maximum(np.diff(part.indptr), 1.0))
@@ -101,7 +112,8 @@ def seeded_documents(corpus: Corpus, seeds: Seeds, each: int) -> dict[int, Array
     found = {}
     for k, score in zip(components.tolist(), np.concatenate(scores).T, strict=True):
         order = np.argsort(-score, kind="stable")[:each]
-        found[k] = order[score[order] > 0.0] if score[order[0]] > 0.0 else order[:1]
+        order = order[score[order] > 0.0] if score[order[0]] > 0.0 else order[:1]
+        found[k] = order, score[order]
     return found
 
 
@@ -118,7 +130,7 @@ def with_seeds(start: Start, prior: LoadingsPrior, corpus: Corpus) -> Start:
     counts = counts.copy()
     for k, words in _by_seeds(corpus, seeds, counts.shape[1]).items():
         total = counts[:, k].sum()
-        counts[:, k] = 0.5 * counts[:, k] + 0.5 * total * words / max(words.sum(), 1.0)
+        counts[:, k] = 0.5 * counts[:, k] + 0.5 * total * words / max(words.sum(), 1e-300)
     return Start(counts)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Classes of documents: the prior of the scores depends on the class of a document (theory 9.2).
+"""Classes of documents: the prior of the scores depends on the class of a document (theory 5.7).
 
 Every class has a prior of its own, of one model: party, population, author, year. A class is a part
 of the level of a document, as its exposure is, so the score table has a row per class and exposure.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Seeds of components: tokens that were seen beforehand, in the prior of the loadings (theory 9.1).
+"""Seeds of components: tokens that were seen beforehand, in the prior of the loadings (theory 5.6).
 
 A component that was seen to have s_jk tokens of word j has loadings Dirichlet(gamma_j + s_jk). The
 counts of words and components that the algorithms keep hold these tokens too, so every kernel that
@@ -99,7 +99,7 @@ class Seeds:
         return np.asarray(own * (digamma(own + all_tokens) - digamma(own + self.tokens)))
 
     def drawn_tables(self, counts: Array, gamma: Array, rng: Generator) -> Array:
-        """Draw the tables of each seed (n,) for a move of gamma (theory 9.1).
+        """Draw the tables of each seed (n,) for a move of gamma (theory 5.6).
 
         A word of which s tokens were seen beforehand adds (gamma + s) (gamma + s + 1) ... to the
         probability of its n tokens in the data. Of the factor gamma + s + i, gamma is drawn with
