@@ -581,7 +581,8 @@ def test_a_document_alone_gets_the_same_bits(model, algorithm, layout):
     for i in (0, 1, 7, corpus.n_documents - 1):
         alone = estimator.transform(corpus.select(slice(i, i + 1)))
         np.testing.assert_array_equal(alone[0], together[i])
-    if layout == "exposures" and not isinstance(algorithm, MaximumLikelihood):
+    known = model.levels == 1 and not isinstance(algorithm, MaximumLikelihood)
+    if layout == "exposures" and known:
         for method in ("bound", "chib"):
             few = corpus.select(slice(1, 4))
             one = corpus.select(slice(2, 3))
