@@ -331,8 +331,8 @@ def test_ctrl_c_while_the_start_is_sought(monkeypatch):
     cycle = Run.advance_one
     seen = []
 
-    def interrupt(run):
-        cycle(run)
+    def interrupt(run, *given):
+        cycle(run, *given)
         seen.append(run.algorithm.short)
         if len(seen) == 3:
             os.kill(os.getpid(), signal.SIGINT)
