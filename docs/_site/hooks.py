@@ -29,10 +29,8 @@ _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
 def on_config(config: Any) -> Any:
-    """Complete the navigation: made pages, new pages; without expected pages that are missing."""
+    """Complete the navigation by pages that are made, and by pages that nobody placed."""
     docs = Path(config.docs_dir)
-    missing = {name for name in config.extra["expected"] if not (docs / name).is_file()}
-    config.nav = _without(config.nav, missing)
     pages = reference_pages()
     reference = [{"Commands": "reference/commands.md"}]
     reference += [{title: f"reference/{page}.md"} for page, (title, _) in pages.items()]
@@ -110,14 +108,3 @@ def _pages(nav: Any) -> Iterator[str]:
     else:
         for entry in nav.values() if isinstance(nav, dict) else nav:
             yield from _pages(entry)
-
-
-def _without(nav: Any, missing: set[str]) -> Any:
-    """Return a navigation without pages that are missing."""
-    if isinstance(nav, list):
-        kept = [_without(entry, missing) for entry in nav]
-        return [entry for entry in kept if entry is not None]
-    if isinstance(nav, dict):
-        left = {title: _without(entry, missing) for title, entry in nav.items()}
-        return None if None in left.values() else left
-    return None if nav in missing else nav

@@ -74,7 +74,7 @@ NEVER = {
 }  # fmt: skip
 
 
-# What these unpickle comes from a process of ours: by a pipe, or in a message of Dask. Never a file.
+# What these unpickle comes from a process of ours, by a pipe or in a message of Dask; never a file.
 BETWEEN_PROCESSES = {"readers/workers.py", "engines/parcels.py"}
 
 
