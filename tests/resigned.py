@@ -94,6 +94,9 @@ def make_models(folder):
             class_of_document="party" if n else ["x", "y", ""] * 6 + ["x", "y"],
         )  # fmt: skip
         classed.fit(training()).save(folder / f"classed-{n}.discan")
+    for model in ("dm", "cgp"):
+        found = discan.DCA("auto", max_components=5, model=model, random_state=1, max_iter=30)
+        found.fit(training()).save(folder / f"auto-{model}.discan")
     flat = discan.LDA(K, random_state=1, max_iter=4, gamma=np.linspace(0.1, 1, J)).fit(W)
     flat.save(folder / "flat.discan")
     given = discan.DCA.from_components(np.eye(4) + 0.1, model="gp", beta=1.0, random_state=0)
