@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from _bm25 import bm25
 from _search_speed import speed
 from _titled_texts import Text, dispatches, messages, stories
 from common import Report, data_folder, mean_and_error, needed
@@ -173,23 +174,6 @@ def ranker(index: Index, weights: Any) -> Callable[[Any], Any]:
     """Rank by the probability of the query."""
     given = {} if weights is None else {"mu": weights.mu, "word_weight": weights.word_weight}
     return lambda tokens: index.log_probability(tokens, **given)
-
-
-def bm25(corpus: Any) -> Callable[[Any], Any]:
-    """Rank by BM25 of a library, on the same words."""
-    import bm25s
-
-    words = corpus.layout.word_names
-    table = corpus.to_csr()
-    documents = [
-        np.repeat(table.indices[a:b], table.data[a:b]).tolist()
-        for a, b in zip(table.indptr[:-1], table.indptr[1:], strict=True)
-    ]
-    library = bm25s.BM25()
-    library.index([[words[j] for j in row] for row in documents], show_progress=False)
-    return lambda counts: library.get_scores(
-        [words[j] for j in np.repeat(np.arange(len(counts)), counts)]
-    )
 
 
 def figure(values: Any, sign: str = "") -> str:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from discan.cli.options import DATASET, Listing, ModelFile, Printing, TextReading
@@ -142,7 +141,7 @@ def _paragraph(component: Any, fit: Any, sd: bool, level: float | None = None) -
         entries[APART] = [f"nothing: no {fit.nouns.word} is likelier than elsewhere"]
     if fit.class_names:
         values = fit.hyperparameter("alpha")[:, component.number - 1]
-        largest = np.argsort(-values, kind="stable")[:MOST_CLASSES]
+        largest = sorted(range(len(values)), key=lambda c: -values[c])[:MOST_CLASSES]
         entries["alpha by class"] = [f"{fit.class_names[c]} ({values[c]:.2g})" for c in largest]
     entries[f"typical {fit.nouns.documents}"] = [
         f"{d.name} ({_with_sd(d.share, d.sd, level)})" if sd and d.sd is not None else d.name
