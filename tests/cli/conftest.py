@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -69,7 +70,12 @@ def start(environment):
     def started(*arguments, **streams):
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
         command = [sys.executable, "-m", "discan.cli", *map(str, arguments)]
-        return subprocess.Popen(command, text=True, env=environment, **streams)
+        # a shell ignores SIGINT in what it runs in the background, and processes inherit that
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            return subprocess.Popen(command, text=True, env=environment, **streams)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     return started
 

@@ -295,6 +295,20 @@ def test_wrong_states_are_refused(tmp_path, case):
     assert "state.discan" in str(caught.value)
 
 
+def test_draws_of_another_number_of_groups_are_refused(tmp_path):
+    """A later draw could not be put beside them."""
+    half_run(tmp_path, algorithm=discan.Collapsed(2, 20), learn=("alpha", "gamma"))
+
+    def widen(_, arrays):
+        gamma = arrays["record.gamma"]
+        assert gamma.size
+        arrays["record.gamma"] = np.hstack([gamma, gamma])
+
+    resign(tmp_path, widen)
+    with pytest.raises(ModelFileError, match=r"record\.gamma"):
+        discan.resume(tmp_path)
+
+
 @pytest.mark.parametrize("accelerate", [False, "squarem", "quasi-newton"])
 def test_scores_of_other_documents_are_refused_where_they_make_a_word_impossible(
     tmp_path, accelerate

@@ -179,7 +179,7 @@ class DrawAverages:
             self._totals = taken({"totals": rule}, arrays, sizes, "averages.")["totals"].copy()
         if self.kept is not None:
             self.kept = _kept(arrays, of_size, sizes)
-        self._restore_record(arrays, sizes)
+        self._restore_record(arrays, {**sizes, "gammas": len(_by_group(params))})
 
     def _restore_record(self, arrays: Mapping[str, Array], sizes: Sizes) -> None:
         """Continue with the record of the draws; checkpoints of version 0.1 have none."""
@@ -187,7 +187,7 @@ class DrawAverages:
             return
         rules = {"sizes": Rule(("draws", "K"), "f8", low=0, high=ONE)}
         if len(arrays.get("record.gamma", ())):
-            rules["gamma"] = Rule(("draws", None), "f8", low=0)
+            rules["gamma"] = Rule(("draws", "gammas"), "f8", low=0)
         values = taken(rules, arrays, sizes, "record.")
         self._sizes, self._gammas = list(values["sizes"]), list(values.get("gamma", ()))
 
