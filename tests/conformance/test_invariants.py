@@ -426,17 +426,19 @@ def test_labels_do_not_matter(model, algorithm):
     if algorithm.whole_counts:  # other draws, so the same only within their error
         X = data("groups", length=3).select(slice(0, 8))
         options = {"groups": corpus.layout.group_of_word, "model": model, "algorithm": algorithm}
+        # scores of parents, which are drawn too, make answers vary more
+        n_seeds, most = (5, 0.2) if model.levels == 1 else (20, 0.4)
         answers = [
             [
                 DCA.from_components(c, random_state=seed, **options, **h).component_counts(X)
-                for seed in range(5)
+                for seed in range(n_seeds)
             ]
             for c, h in ((components, given), (components[order], moved))
         ]
         gap = np.mean(answers[1], axis=0) - np.mean(answers[0], axis=0)[:, order]
         spread = np.var(answers[1], axis=0) + np.var(answers[0], axis=0)[:, order]
-        assert np.all(np.abs(gap) <= 6 * np.sqrt(spread / 4) + 0.005)
-        assert model.levels > 1 or np.abs(gap).max() < 0.2
+        assert np.all(np.abs(gap) <= 6 * np.sqrt(spread / (n_seeds - 1)) + 0.005)
+        assert np.abs(gap).max() < most
         return
     first = fitted(model, algorithm, corpus, 4, init=components, **given)
     second = fitted(model, algorithm, corpus, 4, init=components[order], **moved)
@@ -497,6 +499,13 @@ def test_an_unobserved_group_changes_nothing(model, algorithm, layout):
     assert np.all(observed.scores_[1:].sum() < 0.95 * narrow.scores_[1:].sum())
 
 
+def _gap_of_the_empty_document(model, algorithm, corpus, seed, given):
+    """Scores of a training document without words, minus the means given the parents."""
+    estimator = fitted(model, algorithm, corpus, random_state=seed, **given)
+    means, _ = estimator.fit_.params.model.empty_means(corpus.total_exposures)
+    return estimator.scores_[0] - means[0]
+
+
 @over(CELLS)
 @LAYOUTS
 def test_an_empty_document_gets_the_prior_mean(model, algorithm, layout):
@@ -516,7 +525,9 @@ def test_an_empty_document_gets_the_prior_mean(model, algorithm, layout):
     elif model.levels > 1:  # the means follow from the parents, whose scores a chain draws
         expected, _ = estimator.fit_.params.model.empty_means(empty.total_exposures)
         np.testing.assert_allclose(answer, expected, rtol=1e-9)
-        np.testing.assert_allclose(estimator.scores_[0], expected[0], rtol=1.5)
+        gaps = [_gap_of_the_empty_document(model, algorithm, corpus, n, given) for n in range(10)]
+        errors = np.std(gaps, axis=0, ddof=1) / np.sqrt(len(gaps))
+        assert np.all(np.abs(np.mean(gaps, axis=0)) < 4 * errors)
         return
     else:
         made = replace(prepared(model), **given)
