@@ -10,7 +10,7 @@ import numpy as np
 from discan.errors import InputError
 from discan.evaluation.effects import Contrast, Effects
 from discan.evaluation.effects import effects as measured
-from discan.plot.inputs import components_of, fit_of
+from discan.plot.inputs import components_of, needed_fit
 from discan.plot.lettering import label, percent, text_width, widest
 from discan.plot.palette import GREY, blend
 from discan.plot.panels import Grid
@@ -70,9 +70,7 @@ def effects(
     n_words = whole("n_words", n_words, 0)
     found = source if isinstance(source, Effects) else None
     if found is None:
-        fit = fit_of(source)
-        if fit is None:
-            raise InputError("effects need a fit or a fitted estimator")
+        fit = needed_fit(source, "effects need")
         found = measured(fit, labels, time=time, level=level, of=of)
     listed = components_of(found.fit, sort=False)
     keys = [listed.key(k, n_words) for k in range(found.fit.n_components)]

@@ -18,7 +18,7 @@ from discan.plot.subjects import FEW_WORDS, Components, Documents
 from discan.typing import Array
 
 __all__ = [
-    "components_of", "documents_of", "fit_of", "is_estimator", "labels", "numbers",
+    "components_of", "documents_of", "fit_of", "is_estimator", "labels", "needed_fit", "numbers",
 ]  # fmt: skip
 
 
@@ -29,6 +29,14 @@ def fit_of(source: Any) -> Fit | None:
     """
     fit = getattr(source, "fit_", source)
     return fit if isinstance(fit, Fit) else None
+
+
+def needed_fit(source: Any, figure: str) -> Fit:
+    """Return the fit of a fit or fitted estimator; refuse anything else, in the figure's name."""
+    fit = fit_of(source)
+    if fit is None:
+        raise InputError(f"{figure} a fit or a fitted estimator")
+    return fit
 
 
 def is_estimator(source: Any) -> bool:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from discan.errors import InputError
 from discan.hierarchy.tree import Tree, grow
-from discan.plot.inputs import components_of, fit_of
+from discan.plot.inputs import components_of, needed_fit
 from discan.plot.lettering import label, percent, widest
 from discan.plot.palette import GREY, colours
 from discan.plot.theme import TITLE_HEIGHT, axis, figure, number_ticks, points, rule
@@ -64,9 +63,7 @@ def tree(
     n_words = whole("n_words", n_words, 0)
     found = source if isinstance(source, Tree) else None
     if found is None:
-        fit = fit_of(source)
-        if fit is None:
-            raise InputError("a tree needs a fit or a fitted estimator")
+        fit = needed_fit(source, "a tree needs")
         found = grow(fit, distance, linkage)
     n, nouns = found.n_components, found.fit.nouns
     listed = components_of(found.fit, sort=False)
