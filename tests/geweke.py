@@ -27,7 +27,8 @@ import numpy as np
 from discan.algorithms import Collapsed, Gibbs
 from discan.algorithms.collapsed import Assignments
 from discan.algorithms.gibbs import SplitState
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.fitting.run import Task
 from discan.fitting.starting import begin
 from discan.fitting.visit import MemoryStates

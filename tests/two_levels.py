@@ -20,7 +20,8 @@ from scipy.special import gammaln
 
 from discan.algorithms import Gibbs
 from discan.algorithms.levels import LevelState, ParentCounts
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.fitting.run import Task
 from discan.fitting.starting import begin
 from discan.fitting.visit import MemoryStates

@@ -16,6 +16,7 @@ import discan
 import discan.algorithms.collapsed as collapsed
 import discan.algorithms.expectation as expectation
 import discan.data.corpus as corpus_module
+import discan.data.counts as counts_module
 import discan.data.folders.corpus as folder_module
 import discan.data.folders.writer as writer
 from discan.data.corpus import Corpus
@@ -56,7 +57,7 @@ def table(kind):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    for module in (corpus_module, folder_module, writer, expectation, collapsed):
+    for module in (corpus_module, counts_module, folder_module, writer, expectation, collapsed):
         monkeypatch.setattr(module, "BLOCK_ENTRIES", FEW)
 
 
@@ -367,9 +368,9 @@ print(highest[0])
 @pytest.fixture(scope="module")
 def sized(tmp_path_factory):
     """Folders of 2 and 20 million non-zeros, and a small one."""
-    from discan.data.corpus import Layout
     from discan.data.folders.pieces import Piece
     from discan.data.folders.writer import FolderWriter
+    from discan.data.layout import Layout
 
     place, rng = tmp_path_factory.mktemp("sized"), np.random.default_rng(0)
     n, each, n_words = 10_000, 50, 2000

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import discan
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.data.nouns import VOTES
 from discan.fitting.summary import fields_of
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.models import LoadingsPrior
 from discan.models.hyperparameters import Mode
 

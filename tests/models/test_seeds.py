@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from discan import DCA, MAP, Collapsed, CollapsedVariational, Corpus, Gibbs, Variational
 from discan.algorithms.base import Stats
 from discan.algorithms.sampling import even_loadings
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.models import MODELS, LoadingsPrior
 from discan.models.seeds import Seeds

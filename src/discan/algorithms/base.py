@@ -18,7 +18,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, BlockRef, Corpus
+from discan.data.blocks import Block, BlockRef
+from discan.data.corpus import Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
 from discan.models import LoadingsPrior, Model, ScoreTable

@@ -14,7 +14,8 @@ from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.word_index import WordIndex
-from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus
+from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef
+from discan.data.corpus import Corpus
 from discan.data.rules import stored
 from discan.engines import Engine, pieces
 from discan.errors import LimitError

@@ -33,7 +33,8 @@ from discan.algorithms.expectation import (
 from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.footprint import Tables
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.data.rules import stored
 from discan.engines import Engine, pieces
 from discan.errors import DiscanError

@@ -22,7 +22,8 @@ from discan.algorithms.base import (
 )
 from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.schedule import Schedule, most_cycles, most_lanes
-from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus
+from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef
+from discan.data.corpus import Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError

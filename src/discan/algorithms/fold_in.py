@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from discan.algorithms.base import Params
-from discan.data.corpus import Block
+from discan.data.blocks import Block
 from discan.kernels.new_documents import split_new
 from discan.kernels.simd.weighted_draws import LANES
 from discan.typing import Array

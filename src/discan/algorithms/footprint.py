@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.data.corpus import BlockRef, Corpus
+from discan.data.blocks import BlockRef
+from discan.data.corpus import Corpus
 from discan.typing import Array
 
 __all__ = [

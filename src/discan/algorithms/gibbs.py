@@ -12,7 +12,8 @@ from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule, most_lanes
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.data.rules import stored
 from discan.engines import Engine
 from discan.kernels.gibbs import draw_loadings, draw_log_loadings, split, sweep

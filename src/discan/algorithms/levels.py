@@ -20,7 +20,8 @@ from discan.algorithms.base import (
 from discan.algorithms.gibbs import Gibbs, SplitState, drawn_loadings, loading_sums
 from discan.algorithms.sampling import check_tokens
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError

@@ -14,7 +14,8 @@ from discan.algorithms.footprint import Sizes
 from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine, pieces
 from discan.kernels.secants import add_pair, jump

@@ -11,7 +11,8 @@ import numpy as np
 from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Stats, levels_refusal
 from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.engines import Engine, pieces
 from discan.errors import DiscanError, InputError, LimitError
 from discan.kernels.evidence import fold_in

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from discan.data.corpus import BlockRef, Corpus
+from discan.data.blocks import BlockRef
+from discan.data.corpus import Corpus
 from discan.typing import Array
 
 __all__ = ["MAX_CYCLES", "Schedule", "most_cycles", "most_lanes"]

@@ -12,7 +12,8 @@ from discan.algorithms.base import Clock, Cycle, Params, Start, Stats
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.wrapper import Wrapper
-from discan.data.corpus import BLOCK_ENTRIES, Corpus
+from discan.data.blocks import BLOCK_ENTRIES
+from discan.data.corpus import Corpus
 from discan.data.rules import ONE, stored
 from discan.data.splits import split_tokens
 from discan.engines import Engine

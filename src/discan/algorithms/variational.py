@@ -14,7 +14,8 @@ from discan.algorithms.expectation import Expectation, ScoreState
 from discan.algorithms.footprint import Tables
 from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
 from discan.kernels.variational import (

@@ -17,7 +17,8 @@ from discan.algorithms.base import (
     Stats,
 )
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.engines import Engine
 from discan.errors import DiscanError
 from discan.models import Model

@@ -16,7 +16,8 @@ from discan.cli.reading import model_and_data, read_data
 from discan.cli.tables import check_in_memory, is_table, named_rows, threads
 
 if TYPE_CHECKING:
-    from discan.data.corpus import Corpus, Layout
+    from discan.data.corpus import Corpus
+    from discan.data.layout import Layout
     from discan.fitting.hidden_groups import Filled
 
 __all__ = ["impute", "predict", "recommend", "score"]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
 from discan.data.intake import offsets
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING, are_left_out
 from discan.errors import InputError, shown
 from discan.typing import Array

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.data.roles import Plan
 from discan.typing import Array
 

@@ -3,135 +3,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
-from scipy.special import gammaln, xlogy
 
-from discan.data.intake import (
-    offsets,
-    read_exposures,
-    read_groups,
-    read_names,
-    read_table,
-    tightest,
-)
+from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef, cuts
+from discan.data.counts import Counts
+from discan.data.intake import offsets, read_table, tightest
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
+from discan.data.margins import read_exposures, read_groups, read_names
 from discan.data.metadata import read_metadata, select_metadata
 from discan.data.notebook import corpus_html
 from discan.data.nouns import Nouns, counted
+from discan.data.selection import read_selection
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["BLOCK_ENTRIES", "Block", "BlockRef", "Corpus", "Layout", "read_selection"]
-
-BLOCK_ENTRIES = 2**16
-"""Non-zeros in a block, about; it fixes the numbering of blocks, hence the answer's bits."""
-FEW_COUNTS = 2**10
+__all__ = ["Corpus"]
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """The columns of a table: words, and the group each one belongs to.
-
-    Attributes
-    ----------
-    n_words, n_groups : int
-        J and G.
-    group_of_word : (J,) int32 array
-        Number of the group that owns each word.
-    word_names, group_names : tuple of str or None
-    """
-
-    n_words: int
-    group_of_word: Array
-    n_groups: int
-    word_names: tuple[str, ...] | None = None
-    group_names: tuple[str, ...] | None = None
-
-    @cached_property
-    def group_sizes(self) -> Array:
-        """Number of words of each group, (G,) int64."""
-        return np.bincount(self.group_of_word, minlength=self.n_groups).astype(np.int64)
-
-    @cached_property
-    def indicator(self) -> Any:
-        """Sparse (J, G) table with a one where the group owns the word."""
-        rows = np.arange(self.n_words + 1)
-        ones = np.ones(self.n_words)
-        shape = (self.n_words, self.n_groups)
-        return sparse.csr_array((ones, self.group_of_word, rows), shape=shape)
-
-    def group_sums(self, matrix: Array) -> Array:
-        """Sum the rows of a (J, K) matrix inside each group.
-
-        Returns
-        -------
-        (G, K) array, int64 for whole-number types and float64 otherwise.
-        """
-        dtype = np.dtype(np.int64 if matrix.dtype.kind in "biu" else np.float64)
-        if self.n_groups == 1:
-            return np.asarray(matrix.sum(axis=0, keepdims=True, dtype=dtype))
-        order, starts = self._by_group
-        rows = matrix if order is None else matrix[order]
-        return np.asarray(np.add.reduceat(rows, starts, axis=0, dtype=dtype))
-
-    @cached_property
-    def _by_group(self) -> tuple[Array | None, Array]:
-        """Order that sorts words by group (None if sorted), and where each group begins."""
-        groups = self.group_of_word
-        sorted_already = bool((groups[1:] >= groups[:-1]).all())
-        order = None if sorted_already else np.argsort(groups, kind="stable")
-        return order, offsets(self.group_sizes)[:-1]
-
-
-@dataclass(frozen=True, eq=False)
-class BlockRef:
-    """Where a run of whole documents is; ``Corpus.read`` returns the documents themselves.
-
-    Attributes
-    ----------
-    index : int
-        Number of the block in its corpus.
-    start, stop : int
-        Documents `start .. stop - 1`.
-    token_start, token_stop : int
-        The block's tokens in the numbering of all tokens; both 0 when counts are fractional.
-    """
-
-    index: int
-    start: int
-    stop: int
-    token_start: int
-    token_stop: int
-
-
-@dataclass(frozen=True, eq=False)
-class Block(BlockRef):
-    """A run of whole documents: the unit of work.
-
-    Attributes
-    ----------
-    indptr : (stop - start + 1,) int64 array
-        Offsets into `words` and `counts`; the first need not be 0.
-    words, counts : arrays
-        Those of the whole corpus, if it is in memory; else those of the block.
-    levels : (stop - start,) int32 array
-        Index of each document's total exposure in `Corpus.exposure_levels`.
-    """
-
-    indptr: Array
-    words: Array
-    counts: Array
-    levels: Array
-
-
-class Corpus:
+class Corpus(Counts):
     """A table of non-negative counts, documents by words, checked and in canonical form.
 
     The same table gives the same arrays, bit for bit, in whatever form it is passed. The caller's
@@ -174,18 +69,12 @@ class Corpus:
     left_out : (n,) uint32 array
     """
 
-    indptr: Array
-    words: Array
-    counts: Array
-    layout: Layout
-    exposures: Array | None
     document_names: tuple[str, ...] | None
     metadata: dict[str, Array]
     nouns: Nouns
     reading: dict[str, Any]
     left_out: Array
     on_disk: ClassVar[bool] = False  # whether documents are read block by block
-    classes: Array | None = None  # (I,) int32: number of each document's class, 0 if unknown
 
     def __init__(
         self,
@@ -225,7 +114,7 @@ class Corpus:
         self.nouns = nouns or Nouns()
         self.reading = dict(reading or {})
         self.left_out = NOTHING if left_out is None else np.asarray(left_out, dtype=np.uint32)
-        _check_unexposed(self)
+        self.check_exposures()
 
     @classmethod
     def of(cls, x: Any, groups: Any = None) -> Corpus:
@@ -268,152 +157,6 @@ class Corpus:
         corpus.reading = reading or {}
         corpus.left_out = NOTHING if left_out is None else left_out
         return corpus
-
-    # ---- sizes ----
-
-    @property
-    def n_documents(self) -> int:
-        """Number of documents, I."""
-        return int(self.indptr.size - 1)
-
-    @property
-    def n_words(self) -> int:
-        """Number of different words, J."""
-        return self.layout.n_words
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of documents and of words, (I, J)."""
-        return self.n_documents, self.n_words
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups of words, G."""
-        return self.layout.n_groups
-
-    @property
-    def n_entries(self) -> int:
-        """Number of non-zero counts."""
-        return int(self.words.size)
-
-    @cached_property
-    def n_tokens(self) -> int | float:
-        """Sum of all counts, exact when they are whole numbers."""
-        if self.integral:
-            return int(self.counts.sum(dtype=np.int64))
-        return float(self.counts.sum())
-
-    @property
-    def count_type(self) -> Any:
-        """Type of the counts: int32 or float64."""
-        return self.counts.dtype
-
-    @cached_property
-    def integral(self) -> bool:
-        """Whether every count is a whole number."""
-        return self.counts.dtype.kind == "i" or bool((np.rint(self.counts) == self.counts).all())
-
-    @cached_property
-    def word_totals(self) -> Array:
-        """Sum of each word's counts, (J,) float64; summed in pieces to save memory."""
-        totals = np.zeros(self.n_words)
-        for start in range(0, self.n_entries, BLOCK_ENTRIES):
-            piece = slice(start, start + BLOCK_ENTRIES)
-            totals += np.bincount(self.words[piece], self.counts[piece], self.n_words)
-        return totals
-
-    @cached_property
-    def lengths(self) -> Array:
-        """Sum of each document's counts, (I,) float64."""
-        return self._row_sums(lambda counts: counts)
-
-    @cached_property
-    def length_table(self) -> tuple[Array, Array]:
-        """Distinct lengths of documents, ascending, and how many documents have each."""
-        return np.unique(self.lengths, return_counts=True)
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the data, names aside."""
-        result = hashlib.sha256()
-        for part in (self.indptr, self.words, self.counts, self.layout.group_of_word):
-            result.update(np.ascontiguousarray(part).data)
-        if self.exposures is not None:
-            result.update(np.ascontiguousarray(self.exposures).data)
-        return result.hexdigest()
-
-    # ---- exposures ----
-
-    @property
-    def has_exposures(self) -> bool:
-        """Whether documents have exposures of their own."""
-        return self.exposures is not None
-
-    @cached_property
-    def total_exposures(self) -> Array:
-        """Sum of each document's exposures, (I,) float64; the number of groups by default."""
-        if self.exposures is None:
-            return np.full(self.n_documents, float(self.n_groups))
-        return np.asarray(self.exposures.sum(axis=1))
-
-    @cached_property
-    def exposure_levels(self) -> Array:
-        """Distinct values of `total_exposures`, ascending, (T,) float64.
-
-        If documents have classes, these are pairs of an exposure and a class, (T, 2).
-        """
-        if self.classes is None:
-            return np.unique(self.total_exposures)
-        return np.unique(np.column_stack([self.total_exposures, self.classes]), axis=0)
-
-    @cached_property
-    def levels(self) -> Array:
-        """Index of each document's total exposure in `exposure_levels`, (I,) int32."""
-        if self.classes is not None:
-            pairs = np.column_stack([self.total_exposures, self.classes])
-            found = np.unique(pairs, axis=0, return_inverse=True)[1]
-            return found.ravel().astype(np.int32)
-        return np.searchsorted(self.exposure_levels, self.total_exposures).astype(np.int32)
-
-    def with_classes(self, classes: Array | None) -> Corpus:
-        """Return the same documents with classes (I,), numbered from 1; None takes them away."""
-        if classes is None and self.classes is None:
-            return self
-        corpus = self.described()
-        corpus.classes = None if classes is None else np.asarray(classes, dtype=np.int32)
-        return corpus
-
-    @property
-    def known_exposures(self) -> Array:
-        """Exposures written out, a new (I, G) float64 array."""
-        if self.exposures is None:
-            return np.ones((self.n_documents, self.n_groups))
-        return self.exposures.copy()
-
-    # ---- constants of the likelihood ----
-
-    @cached_property
-    def group_lengths(self) -> Any:
-        """Sum of each document's counts inside each group, sparse (I, G) float64."""
-        values = self.counts.astype(np.float64)
-        return sparse.csr_array(self._shared_csr(values) @ self.layout.indicator)
-
-    @cached_property
-    def log_count_factorials(self) -> Array:
-        """Sum over words of log w_ij!, (I,) float64."""
-        return self._row_sums(_log_factorials)
-
-    @cached_property
-    def log_group_factorials(self) -> Array:
-        """Sum over groups of log L_ig!, (I,) float64."""
-        return self._sum_over_groups(lambda lengths, _: gammaln(lengths + 1.0))
-
-    @cached_property
-    def log_exposure_powers(self) -> Array:
-        """Sum over groups of L_ig log e_ig, (I,) float64, where 0 log 0 = 0."""
-        if self.exposures is None:
-            return np.zeros(self.n_documents)
-        return self._sum_over_groups(xlogy)
 
     # ---- sums over all documents, in a fixed order wherever the documents are ----
 
@@ -467,12 +210,6 @@ class Corpus:
         assert isinstance(block, Block)
         return block
 
-    @property
-    def pair_of_entry(self) -> Array:
-        """Number of each entry's (document, group) pair, document G + group, (n_entries,) int64."""
-        documents = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
-        return documents * self.n_groups + self.layout.group_of_word[self.words]
-
     @cached_property
     def blocks(self) -> Sequence[Any]:
         """Runs of whole documents of about `BLOCK_ENTRIES` non-zeros, for any number of threads."""
@@ -481,10 +218,8 @@ class Corpus:
     def blocks_of(self, n_entries: int) -> Sequence[Any]:
         """Cut the corpus into runs of whole documents of about `n_entries` non-zeros each."""
         blocks: list[Block] = []
-        start = token_start = 0
-        while start < self.n_documents:
-            limit = self.indptr[start] + n_entries
-            stop = max(start + 1, int(np.searchsorted(self.indptr, limit, side="right")) - 1)
+        token_start = 0
+        for start, stop in pairwise(cuts(self.indptr, n_entries)):
             entries = slice(self.indptr[start], self.indptr[stop])
             token_stop = token_start
             if self.integral:
@@ -502,7 +237,7 @@ class Corpus:
                     token_stop=token_stop,
                 )
             )
-            start, token_start = stop, token_stop
+            token_start = token_stop
         return tuple(blocks)
 
     @property
@@ -550,6 +285,14 @@ class Corpus:
             **about,
         )
         corpus.classes = None if self.classes is None else self.classes[chosen]
+        return corpus
+
+    def with_classes(self, classes: Array | None) -> Corpus:
+        """Return the same documents with classes (I,), numbered from 1; None takes them away."""
+        if classes is None and self.classes is None:
+            return self
+        corpus = self.described()
+        corpus.classes = None if classes is None else np.asarray(classes, dtype=np.int32)
         return corpus
 
     def with_counts(self, counts: Array, exposures: Array | None = None) -> Corpus:
@@ -615,74 +358,3 @@ class Corpus:
     def _repr_html_(self) -> str:
         """Show the corpus in a notebook."""
         return corpus_html(self)
-
-    def _shared_csr(self, values: Array) -> Any:
-        shape = (self.n_documents, self.n_words)
-        return sparse.csr_array((values, self.words, self.indptr), shape=shape)
-
-    def _row_sums(self, function: Callable[[Array], Array]) -> Array:
-        """Sum a function of the counts over each document; in pieces, to save memory."""
-        sums = np.zeros(self.n_documents)
-        documents = np.diff(self.indptr)
-        start = 0
-        while start < self.n_documents:
-            limit = self.indptr[start] + BLOCK_ENTRIES
-            stop = max(start + 1, int(np.searchsorted(self.indptr, limit, side="right")) - 1)
-            rows = np.repeat(np.arange(stop - start), documents[start:stop])
-            values = function(self.counts[self.indptr[start] : self.indptr[stop]])
-            sums[start:stop] = np.bincount(rows, values, stop - start)
-            start = stop
-        return sums
-
-    def _sum_over_groups(self, function: Any) -> Array:
-        if self.n_groups == 1:
-            exposures = None if self.exposures is None else self.exposures[:, 0]
-            return np.asarray(function(self.lengths, exposures))
-        lengths = self.group_lengths.tocoo()
-        rows, groups = lengths.coords
-        exposures = None if self.exposures is None else self.exposures[rows, groups]
-        values = function(lengths.data, exposures)
-        return np.bincount(rows, weights=values, minlength=self.n_documents)
-
-
-def _log_factorials(counts: Array) -> Array:
-    """Logs of w! (n,), by a table if counts are small whole numbers."""
-    if counts.dtype.kind == "i" and counts.size > FEW_COUNTS and counts.max() < FEW_COUNTS:
-        return np.asarray(gammaln(np.arange(FEW_COUNTS) + 1.0)[counts])
-    return np.asarray(gammaln(counts.astype(np.float64) + 1.0))
-
-
-def _check_unexposed(corpus: Corpus) -> None:
-    """Refuse a positive count where the document was not exposed to the group."""
-    if corpus.exposures is None or corpus.exposures.all():
-        return
-    lengths = corpus.group_lengths.tocoo()
-    rows, groups = lengths.coords
-    bad = corpus.exposures[rows, groups] == 0
-    if bad.any():
-        n = int(np.argmax(bad))
-        raise InputError(
-            f"document {rows[n]} holds {lengths.data[n]:g} counts in group {groups[n]} but its "
-            "exposure there is 0; raise the exposure or remove the counts"
-        )
-
-
-def read_selection(documents: Any, n_documents: int) -> Array:
-    """Return numbers of documents (n,) given by a slice, a mask or a list of numbers."""
-    if isinstance(documents, slice):
-        chosen = np.arange(n_documents)[documents]
-    else:
-        chosen = np.asarray(documents)
-        if chosen.dtype.kind == "b":
-            if chosen.shape != (n_documents,):
-                raise InputError(f"mask has shape {chosen.shape}, expected ({n_documents},)")
-            chosen = np.flatnonzero(chosen)
-    if chosen.size == 0:
-        raise InputError("no documents selected; select at least one")
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        raise InputError("select documents by a slice, a mask or a list of whole numbers")
-    chosen = chosen.astype(np.int64)
-    outside = (chosen < -n_documents) | (chosen >= n_documents)
-    if outside.any():
-        raise InputError(f"document {chosen[np.argmax(outside)]} is outside 0 .. {n_documents - 1}")
-    return chosen % n_documents

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check tables of counts, groups, exposures and names, and bring them into canonical form."""
+"""Check tables of counts and bring them into canonical form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +17,8 @@ __all__ = [
     "LARGEST_INT32",
     "LEAST_COUNT",
     "Table",
+    "as_array",
     "offsets",
-    "read_exposures",
-    "read_groups",
-    "read_names",
     "read_table",
     "reason",
     "tightest",
@@ -111,7 +108,7 @@ def _read_dense(counts: Any) -> Table:
     if isinstance(counts, np.ma.MaskedArray) and np.ma.is_masked(counts):
         raise InputError("masked cells have no count; fill them first, or use exposures")
     what = f"a {type(counts).__name__} cannot be read as a table of counts"
-    dense = _array(counts, what, "pass rows of equal length")
+    dense = as_array(counts, what, "pass rows of equal length")
     _check_dtype(dense.dtype)
     n_documents, n_words = _check_shape(dense.shape)
     step = max(1, _DENSE_CELLS_AT_ONCE // n_words)
@@ -235,7 +232,7 @@ def _signed(indices: Array) -> Array:
     return indices.astype(np.int32 if small else np.int64)
 
 
-def _array(values: Any, problem: str, remedy: str) -> Array:
+def as_array(values: Any, problem: str, remedy: str) -> Array:
     """Return an array of what was passed, or raise an error."""
     try:
         return np.asarray(values)
@@ -353,97 +350,3 @@ def _check_indices(indices: Array, limit: int, what: str) -> None:
 
 def _damaged(problem: str, kind: str = "") -> InputError:
     return InputError(f"sparse table{kind} is damaged: {problem}; rebuild it")
-
-
-# ---- groups, exposures, names, selections ----
-
-
-def read_groups(groups: Any, n_words: int) -> tuple[Array, int, list[str] | None]:
-    """Return group numbers (J,) int32, how many groups there are, and their labels if any."""
-    if groups is None:
-        return np.zeros(n_words, dtype=np.int32), 1, None
-    if isinstance(groups, str):
-        raise InputError("groups must be one number or label per word, not a string")
-    labels = _array(groups, "groups cannot be read", "pass one label per word")
-    if labels.shape != (n_words,):
-        raise InputError(f"groups have shape {labels.shape}, expected ({n_words},): one per word")
-    if labels.dtype.kind == "f":
-        whole = (np.abs(labels) < 2.0**62) & (np.rint(labels) == labels)
-        if not whole.all():
-            j = int(np.argmin(whole))
-            value = "NaN" if np.isnan(labels[j]) else f"{labels[j]}"
-            raise InputError(f"group of word {j} is {value}; use whole numbers from 0, or strings")
-        labels = labels.astype(np.int64)
-    if labels.dtype.kind not in "iu":
-        return _number_labels(labels)
-    if labels.min() < 0:
-        j = int(np.argmax(labels < 0))
-        raise InputError(f"group of word {j} is {labels[j]}; number the groups from 0")
-    n_groups = int(labels.max()) + 1
-    present = np.unique(labels)
-    if present.size != n_groups:
-        gap = int(np.argmax(np.append(present != np.arange(present.size), True)))
-        raise InputError(
-            f"group {gap} owns no word although the largest group is {n_groups - 1}; number the "
-            "groups 0 .. G-1 without gaps"
-        )
-    return labels.astype(np.int32), n_groups, None
-
-
-def _number_labels(labels: Array) -> tuple[Array, int, list[str]]:
-    numbers: dict[str, int] = {}
-    codes = np.empty(labels.size, dtype=np.int32)
-    for j, label in enumerate(labels.tolist()):
-        if label is None or label != label:
-            raise InputError(f"group of word {j} is {label} (NaN or None); give it a label")
-        codes[j] = numbers.setdefault(str(label), len(numbers))
-    return codes, len(numbers), list(numbers)
-
-
-def read_exposures(exposures: Any, n_documents: int, n_groups: int) -> Array | None:
-    """Read exposures as a new (I, G) float64 array."""
-    if exposures is None:
-        return None
-    if sparse.issparse(exposures):
-        raise InputError("exposures must be a dense array; convert them with .toarray()")
-    values = _array(exposures, "exposures cannot be read", "pass numbers")
-    if values.dtype.kind not in "biuf":
-        raise InputError(f"exposures have dtype {values.dtype}; convert them to numbers")
-    if values.ndim == 1 and n_groups == 1:
-        values = values[:, np.newaxis]
-    if values.shape != (n_documents, n_groups):
-        raise InputError(
-            f"exposures have shape {values.shape}, expected ({n_documents}, {n_groups}): "
-            "documents by groups"
-        )
-    values = np.array(values, dtype=np.float64, order="C")
-    good = np.isfinite(values) & (values >= 0)
-    if not good.all():
-        i, g = np.unravel_index(int(np.argmin(good)), good.shape)
-        raise InputError(
-            f"exposure of document {i} to group {g} is {values[i, g]}; it must be finite and 0 or "
-            "more (0 means not observed)"
-        )
-    good = (values == 0) | ((values >= LEAST) & (values <= LARGEST))
-    if not good.all():
-        i, g = np.unravel_index(int(np.argmin(good)), good.shape)
-        raise LimitError(
-            f"exposure of document {i} to group {g} is {values[i, g]}, not from {LEAST:g} to "
-            f"{LARGEST:g}; measure exposures in other units"
-        )
-    return values
-
-
-def read_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str, ...] | None:
-    """Read the names of documents, words or groups as strings."""
-    if names is None:
-        return None
-    if isinstance(names, str):
-        raise InputError(f"{what}_names is a single string; pass a sequence of {size} names")
-    try:
-        strings = tuple(str(name) for name in names)
-    except TypeError:
-        raise InputError(f"{what}_names is no sequence; pass {size} names") from None
-    if len(strings) != size:
-        raise InputError(f"{what}_names holds {len(strings)} names, expected {size}")
-    return strings

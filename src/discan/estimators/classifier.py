@@ -11,7 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.errors import InputError, shown
 from discan.estimators.dca import DCA
 from discan.estimators.meta import MetaEstimator, with_parameters_of_dca

@@ -20,8 +20,9 @@ from discan.algorithms.base import Params, Posterior, without_priors
 from discan.algorithms.starts import checked_components
 from discan.data.annotated import is_annotated
 from discan.data.completing import likeliest_answers
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
 from discan.data.frames import completed, holds_text, is_frame
+from discan.data.layout import Layout
 from discan.data.locks import locked
 from discan.data.rules import Rule, faults_of, taken
 from discan.engines import Engine

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.intake import read_groups
+from discan.data.margins import read_groups
 from discan.data.rules import checked, checked_names, faults_of
 from discan.engines.threads import n_threads
 from discan.errors import ModelFileError, shown

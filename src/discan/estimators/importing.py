@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.corpus import Layout
-from discan.data.intake import read_names
+from discan.data.layout import Layout
+from discan.data.margins import read_names
 from discan.data.nouns import ALLELES, TEXT, Nouns
 from discan.errors import InputError
 from discan.estimators.dca import DCA

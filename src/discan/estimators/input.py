@@ -12,10 +12,11 @@ from sklearn.utils.validation import validate_data
 
 from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
 from discan.data.folders.aligned import AlignedFolder
 from discan.data.folders.corpus import FolderCorpus, open_corpus
 from discan.data.frames import holds_text, is_frame, read_frame
+from discan.data.layout import Layout
 from discan.errors import InputError, LimitError
 from discan.validation import LARGEST, LEAST, whole
 

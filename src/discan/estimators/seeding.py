@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.errors import InputError, shown
 from discan.fitting.modelfile import load_fit
 from discan.fitting.naming import Given, default_names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.fitting.result import Fit
 from discan.typing import Array

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.evaluation.columns import Shared, shared_columns
 from discan.evaluation.matching import Matching, match_components

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import xlogy
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.typing import Array
 from discan.validation import one_of
 

@@ -12,7 +12,8 @@ import numpy as np
 from discan.algorithms import Variational
 from discan.algorithms.base import Params
 from discan.algorithms.sampling import check_tokens
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.evaluation.averages import log_mean

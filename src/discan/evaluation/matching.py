@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.evaluation.distances import distances
 from discan.fitting.result import Fit
 from discan.typing import Array

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.evaluation.labellings import Labellings
 from discan.kernels.annealing import anneal, draw_components
 from discan.kernels.collapsed import assign, count_tokens, document_counts

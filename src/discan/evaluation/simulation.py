@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.models import Model
 from discan.typing import Array
 

@@ -27,7 +27,8 @@ from discan.algorithms.base import Params, Start, States
 from discan.algorithms.em import PointEstimate
 from discan.algorithms.expectation import block_lengths
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, BlockRef, Corpus
+from discan.data.blocks import Block, BlockRef
+from discan.data.corpus import Corpus
 from discan.data.folders.corpus import FolderCorpus
 from discan.data.rules import MOST, ONE, Rule, Sizes, checked_names, faults_of, rule_of, taken
 from discan.data.storage import read_file, write_file

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import Params
-from discan.data.corpus import Block, BlockRef
+from discan.data.blocks import Block, BlockRef
 from discan.data.rules import Rule, check_rows, taken
 from discan.errors import ModelFileError
 from discan.kernels.running_means import add_counts, union_sizes

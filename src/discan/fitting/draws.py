@@ -12,7 +12,8 @@ import numpy as np
 from discan.algorithms.base import Params, Posterior
 from discan.algorithms.footprint import SINGLE_FROM
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.data.rules import MOST, ONE, Rule, Sizes, taken
 from discan.fitting.chains import Record
 from discan.fitting.document_draws import CountSums, SampledDocuments

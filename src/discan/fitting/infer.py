@@ -10,7 +10,8 @@ import numpy as np
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
-from discan.data.corpus import BLOCK_ENTRIES, Block, Corpus
+from discan.data.blocks import BLOCK_ENTRIES, Block
+from discan.data.corpus import Corpus
 from discan.data.splits import split_tokens, thin
 from discan.engines import Engine, Threads
 from discan.errors import InputError, shown

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discan.algorithms.base import Start, Stats
-from discan.data.corpus import BlockRef
+from discan.data.blocks import BlockRef
 from discan.errors import InputError
 from discan.fitting.states import DiskStates, StateStep
 from discan.fitting.visit import Visit, first_states, work

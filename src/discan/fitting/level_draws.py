@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from discan.algorithms.base import Posterior
-from discan.data.corpus import BlockRef
+from discan.data.blocks import BlockRef
 from discan.data.rules import MOST, Rule, taken
 from discan.fitting.document_draws import CountSums, SampledDocuments
 from discan.models.levels import TwoLevels

@@ -11,7 +11,7 @@ import numpy as np
 
 from discan.algorithms.base import Params
 from discan.algorithms.footprint import FILLED
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.data.rules import MOST, ONE, Rule, check_rows, taken
 from discan.engines import pieces
 from discan.fitting.posterior import KnownLoadings, Loadings, checked_loadings

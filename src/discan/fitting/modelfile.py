@@ -17,8 +17,8 @@ import numpy as np
 
 from discan.algorithms import ALGORITHMS, Algorithm, choose
 from discan.algorithms.base import Params
-from discan.data.corpus import Layout
-from discan.data.intake import read_groups
+from discan.data.layout import Layout
+from discan.data.margins import read_groups
 from discan.data.metadata import decode_about, encode_about
 from discan.data.rules import ONE, Rule, checked, checked_names, faults_of, taken
 from discan.data.storage import HEAD, read_file, write_file

@@ -11,7 +11,8 @@ import numpy as np
 
 from discan.algorithms.base import Params
 from discan.algorithms.levels import Levels
-from discan.data.corpus import Block, Corpus
+from discan.data.blocks import Block
+from discan.data.corpus import Corpus
 from discan.engines import Engine
 from discan.errors import InputError
 from discan.fitting.infer import divided

@@ -12,8 +12,9 @@ import numpy as np
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Params, Posterior
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
 from discan.data.folders.corpus import FolderCorpus
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.data.metadata import EXCERPT
 from discan.data.nouns import Nouns

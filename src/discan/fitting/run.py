@@ -18,7 +18,8 @@ from discan.algorithms.base import Clock, Params, Start, States, Stats, without_
 from discan.algorithms.footprint import used_pairs
 from discan.algorithms.levels import Levels, of_levels
 from discan.algorithms.schedule import Schedule
-from discan.data.corpus import BlockRef, Corpus
+from discan.data.blocks import BlockRef
+from discan.data.corpus import Corpus
 from discan.engines import Engine
 from discan.errors import InputError, LimitError
 from discan.fitting.convergence import chain_rise

@@ -26,7 +26,8 @@ from discan.algorithms.starts import (
     matched,
     with_seeds,
 )
-from discan.data.corpus import BlockRef, Corpus
+from discan.data.blocks import BlockRef
+from discan.data.corpus import Corpus
 from discan.data.folders.corpus import FolderCorpus
 from discan.data.nouns import counted
 from discan.engines import Engine, Threads

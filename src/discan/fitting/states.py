@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.data.corpus import BlockRef
+from discan.data.blocks import BlockRef
 from discan.data.drafts import storage_errors
 from discan.data.locks import NO_FOLLOW
 from discan.data.rules import checked, faults_of

@@ -9,7 +9,8 @@ from typing import Any
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States, Stats
-from discan.data.corpus import Block, BlockRef, Corpus
+from discan.data.blocks import Block, BlockRef
+from discan.data.corpus import Corpus
 from discan.engines import Engine
 from discan.fitting.states import DiskStates
 from discan.typing import Array

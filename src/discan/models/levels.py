@@ -21,7 +21,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.models.base import MODELS, Model, ScoreTable
 from discan.models.dirichlet_multinomial import DirichletMultinomial

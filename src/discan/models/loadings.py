@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import digamma, gammaln
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.models.hyperparameters import (
     Mode,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.data.nouns import Nouns
 from discan.errors import InputError, shown
 from discan.fitting.result import Fit

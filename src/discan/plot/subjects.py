@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discan.data.corpus import Layout
+from discan.data.layout import Layout
 from discan.data.nouns import Nouns
 from discan.errors import InputError
 from discan.plot.lettering import label, percent

@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from discan.data.annotated import is_annotated
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
 from discan.data.folders.format import Manifest
 from discan.data.folders.pieces import Piece
 from discan.data.folders.writer import FolderWriter
 from discan.data.frames import is_frame
+from discan.data.layout import Layout
 from discan.data.nouns import Nouns
 from discan.errors import DiscanError, InputError
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.corpus import Layout
 from discan.data.folders.format import Manifest
 from discan.data.folders.pieces import Piece
 from discan.data.folders.sorting import TripleSpool
 from discan.data.folders.writer import FolderWriter
-from discan.data.intake import read_names
+from discan.data.layout import Layout
+from discan.data.margins import read_names
 from discan.data.metadata import read_metadata
 from discan.data.nouns import Nouns
 from discan.typing import Array

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.corpus import Layout
 from discan.data.folders.array_file import ArrayFile
 from discan.data.folders.format import Manifest
 from discan.data.folders.pieces import Piece
 from discan.data.folders.texts import unpack_texts
 from discan.data.folders.writer import FolderWriter
 from discan.data.intake import offsets
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.data.nouns import TEXT, Nouns
 from discan.data.storage import read_file

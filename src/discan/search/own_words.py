@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.typing import Array
 
 __all__ = ["OwnWords"]

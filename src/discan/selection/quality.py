@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
+from discan.data.layout import Layout
 from discan.evaluation.coherence import coherence
 from discan.evaluation.matching import match_components
 from discan.evaluation.quality import first_words

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from discan.data.align import Match, align
-from discan.data.corpus import Corpus, Layout
+from discan.data.corpus import Corpus
 from discan.data.folders.corpus import FolderCorpus
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.typing import Array
 

@@ -12,10 +12,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discan.data.corpus import BLOCK_ENTRIES, Block, BlockRef, Corpus, read_selection
+from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef, cuts
+from discan.data.corpus import Corpus
 from discan.data.folders.format import is_corpus_folder
 from discan.data.folders.pieces import Piece, join_pieces
 from discan.data.folders.shards import FolderReader, ShardFile, load_folder
+from discan.data.selection import read_selection
 from discan.data.store import load_corpus
 from discan.errors import InputError, LimitError
 from discan.typing import Array
@@ -161,11 +163,7 @@ class FolderCorpus(Corpus):
 
     def _cut(self, n_entries: int) -> Iterator[BlockRef]:
         offsets = self._reader.offsets()
-        starts = [0]
-        while starts[-1] < self.n_documents:
-            limit = offsets[starts[-1]] + n_entries
-            stop = int(np.searchsorted(offsets, limit, side="right")) - 1
-            starts.append(max(starts[-1] + 1, stop))
+        starts = cuts(offsets, n_entries)
         tokens = self._tokens_before(offsets[starts])
         for n, (start, stop) in enumerate(pairwise(starts)):
             yield BlockRef(n, start, stop, int(tokens[n]), int(tokens[n + 1]))

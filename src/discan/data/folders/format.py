@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discan import __version__
-from discan.data.corpus import Layout
 from discan.data.intake import LARGEST_INT32
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns, counted
 from discan.data.remembered import checked_reading

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from discan.data.corpus import BLOCK_ENTRIES, Corpus, Layout
+from discan.data.blocks import BLOCK_ENTRIES
+from discan.data.corpus import Corpus
 from discan.data.drafts import storage_errors
 from discan.data.folders.array_file import file_sha256
 from discan.data.folders.format import (
@@ -28,6 +29,7 @@ from discan.data.folders.pieces import Piece, join_pieces, part_of
 from discan.data.folders.shards import ShardFile
 from discan.data.folders.texts import pack_texts
 from discan.data.intake import LARGEST_INT32
+from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
 from discan.data.storage import write_file
