@@ -185,3 +185,12 @@ def test_several_chains_and_trees():
     assert merged.alpha_.shape == (3, 2)
     assert merged.alpha_.sum(axis=1) == pytest.approx(estimator.alpha_.sum(axis=1))
     assert merged.transform(CORPUS).shape == (len(X), 2)
+
+
+def test_an_estimate_is_of_the_fit_with_classes():
+    """Before the first fit, too: what the fit would refuse, the estimate refuses."""
+    estimator = DCA(3, class_of_document="region", algorithm="map", random_state=0)
+    with pytest.raises(InputError, match="only if alpha is learnt"):
+        estimator.estimate(CORPUS)
+    estimator.set_params(algorithm="collapsed")
+    assert estimator.estimate(CORPUS).algorithm == "collapsed"

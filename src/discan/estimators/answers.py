@@ -3,46 +3,30 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from discan.data.corpus import Corpus
-from discan.engines.threads import Threads
 from discan.errors import InputError
+from discan.estimators.fitted import Fitted
 from discan.estimators.frames import frame
 from discan.evaluation.anomalies import find_anomalies
 from discan.evaluation.arviz import data_tree
 from discan.evaluation.diagnostics import Diagnostic, diagnostics
-from discan.evaluation.document_likelihood import DocumentLikelihood, document_likelihood
-from discan.evaluation.intervals import Intervals, intervals, score_intervals
+from discan.evaluation.intervals import Intervals, intervals
 from discan.evaluation.quality import quality
 from discan.fitting.naming import words_by_lift
 from discan.fitting.notebook import fit_html
-from discan.fitting.recommending import Recommended
-from discan.fitting.result import Fit
 from discan.fitting.summary import word_labels
 from discan.typing import Array
-from discan.validation import number, one_of, whole
+from discan.validation import one_of, whole
 
 __all__ = ["Answers"]
 
 
-class Answers:
-    """Names, lists, data frames and recommendations of a fitted estimator.
-
-    The estimator has ``fit_`` and says how new documents are read and on how many threads.
-    """
-
-    fit_: Fit
-
-    def _corpus(self, X: Any) -> Corpus:
-        raise NotImplementedError
-
-    def _threads(self) -> AbstractContextManager[Threads]:
-        raise NotImplementedError
+class Answers(Fitted):
+    """Names, lists, data frames, quality and intervals of a fitted estimator."""
 
     # ---- in a notebook ----
 
@@ -140,28 +124,6 @@ class Answers:
             for component in found
         }
 
-    def recommend(self, X: Any, n: int = 10, group: Any = None) -> Recommended:
-        """Recommend to each document the likeliest words that it does not have.
-
-        Parameters
-        ----------
-        X : (I, J) counts
-            Users by items, for example.
-        n : int, default=10
-        group : int or str, optional
-            Number or name of the group to recommend from; needed if there are several.
-
-        Returns
-        -------
-        words : (I, n) int array
-            Columns, the likeliest first; -1 where a document lacks fewer than n words.
-        probabilities : (I, n) array
-            That the document's next token is this word; NaN beside -1.
-        """
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            return self.fit_.recommend(corpus, n, group, engine)
-
     # ---- quality ----
 
     def quality(self, X: Any = None, n_words: int = 10, library: str | None = None) -> Any:
@@ -226,71 +188,6 @@ class Answers:
         check_is_fitted(self)
         return data_tree(self.fit_)
 
-    # ---- new documents ----
-
-    def perplexity(self, X: Any) -> float:
-        """Perplexity of documents: exp(-score(X)); lower is better.
-
-        It is the number of equally likely words that would be as hard to guess: a half of each
-        document's tokens is predicted from the other half. Unlike a perplexity of the training
-        data, it can be compared between models, algorithms and numbers of components.
-        """
-        return float(np.exp(-self.score(X)))  # type: ignore[attr-defined]
-
-    def log_likelihood(self, X: Any, method: Any = "chib") -> Array:
-        """Log p(w | components) of each document, scores integrated out, bag form, (I,).
-
-        It is one run of ``document_likelihood``, which also says how sure it is.
-
-        Parameters
-        ----------
-        X : (I, J) counts
-        method : {"chib", "smc", "ais", "bound"}
-            "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p;
-            short documents, with few ways to split their tokens, are summed exactly.
-            "smc": left to right by particles with resampling, unbiased for p.
-            "ais": annealed importance sampling, unbiased for p.
-            "bound": the variational lower bound, deterministic, never above the true value.
-        """
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            found = document_likelihood(self.fit_, corpus, method, n_runs=1, engine=engine)
-        return found.log_likelihood
-
-    def document_likelihood(
-        self, X: Any, method: Any = "chib", n_runs: int | None = None, over_draws: bool = False
-    ) -> DocumentLikelihood:
-        """Log p(w | components) of each document, with its Monte-Carlo error and what it is.
-
-        Parameters
-        ----------
-        X : (I, J) counts
-        method : {"chib", "smc", "ais", "bound"} or object
-            As for ``log_likelihood``. The objects ``Chib``, ``LeftToRight`` and ``Annealing`` of
-            ``discan.evaluation.document_likelihood`` take options, e.g. ``Chib(n_sweeps=150)``.
-        n_runs : int, optional
-            Independent runs; their estimates of p are averaged, and their spread is the error. By
-            default 8, or with ``over_draws`` one per draw.
-        over_draws : bool, default=False
-            Average p over the draws that were kept (``Collapsed(keep_draws=True)``) instead of
-            taking the mean of the components: the log of the mean, not the mean of the logs.
-
-        Returns
-        -------
-        DocumentLikelihood
-            ``log_likelihood`` and ``error``, both (I,), ``kind``, ``total``, ``per_token``.
-        """
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            return document_likelihood(self.fit_, corpus, method, n_runs, over_draws, engine)
-
-    def score_with_error(self, X: Any, given: Any = None) -> tuple[float, float]:
-        """The score of documents, as ``score`` gives it, and its standard error over documents."""
-        corpus = self._corpus(X)
-        known = None if given is None else self._corpus(given)
-        with self._threads() as engine:
-            return self.fit_.score_with_error(corpus, engine, known)
-
     def intervals(self, level: float = 0.9, X: Any = None, n_samples: int = 50) -> Intervals:
         """Credible intervals of scores, proportions, components and hyperparameters.
 
@@ -320,30 +217,6 @@ class Answers:
         corpus = self._corpus(X)
         with self._threads() as engine:
             return intervals(self.fit_, level, corpus, n_samples, engine)
-
-    def transform_interval(self, X: Any, level: float = 0.9) -> Array:
-        """Limits of the scores of new documents, lower and upper, (2, I, K).
-
-        Quantiles of beta or gamma distributions with the means of ``transform`` and the deviations
-        of ``transform_sd``: the components are taken as known.
-        """
-        level = number("level", level, "a number between 0 and 1", 1e-6, 1 - 1e-6)
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            found, sd = self.fit_.infer_with_sd(corpus, engine)
-        edges = np.array([(1 - level) / 2, (1 + level) / 2])
-        return score_intervals(self.fit_, found.scores, sd, found.absent, edges)[0]
-
-    def transform_sd(self, X: Any) -> Array:
-        """Standard deviations of what ``transform`` returns, (I, K).
-
-        They say how far the scores of a document are known from its own tokens. The components are
-        taken as known. The deviations are approximate: exact ones would need the posterior of every
-        document (for training documents and samplers, ``scores_sd_``).
-        """
-        corpus = self._corpus(X)
-        with self._threads() as engine:
-            return self.fit_.infer_with_sd(corpus, engine)[1]
 
     # ---- data frames ----
 

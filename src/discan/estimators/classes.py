@@ -27,9 +27,11 @@ def read_classes(corpus: Corpus, given: Any) -> tuple[Corpus, tuple[str, ...]]:
     Parameters
     ----------
     corpus : Corpus
-    given : name of a column of the metadata, or (I,) labels
-        None, NaN and "" are unknown.
+    given : name of a column of the metadata, (I,) labels, or None
+        None gives no classes. As labels, None, NaN and "" are unknown.
     """
+    if given is None:
+        return corpus, ()
     if corpus.on_disk:
         raise InputError("classes of documents need the documents in memory, not in a folder")
     labels = _labels(corpus, given)

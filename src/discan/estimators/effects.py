@@ -10,19 +10,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discan.errors import InputError
+from discan.estimators.fitted import Fitted
 from discan.estimators.frames import frame
 from discan.evaluation.effects import effects
-from discan.fitting.result import Fit
 
 __all__ = ["LabelEffects"]
 
 log = logging.getLogger("discan")
 
 
-class LabelEffects:
+class LabelEffects(Fitted):
     """Effects of labels on the shares of a fitted estimator's training documents."""
-
-    fit_: Fit
 
     def effects(
         self, labels: Any = None, *, time: Any = None, contrast: Any = None, level: float = 0.9,

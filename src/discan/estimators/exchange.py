@@ -8,21 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discan.data.corpus import Corpus
 from discan.errors import InputError
-from discan.fitting.result import Fit
+from discan.estimators.fitted import Fitted
 from discan.fitting.summary import word_labels
 
 __all__ = ["Exchange"]
 
 
-class Exchange:
+class Exchange(Fitted):
     """A fitted estimator in the forms that other programs take."""
-
-    fit_: Fit
-
-    def _corpus(self, X: Any) -> Corpus:
-        raise NotImplementedError
 
     def to_pyldavis(self, X: Any = None) -> dict[str, Any]:
         """Arguments of ``pyLDAvis.prepare``, as a dictionary.

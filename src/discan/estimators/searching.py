@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discan.data.corpus import Corpus
-from discan.engines.threads import Threads
-from discan.fitting.result import Fit
+from discan.estimators.fitted import Fitted
 from discan.models.base import proportions
 from discan.search import Hit, Index, Neighbour, build_index, load_index
 from discan.search.query import read_query
@@ -20,16 +17,8 @@ from discan.search.similar import components_of
 __all__ = ["Searching"]
 
 
-class Searching:
+class Searching(Fitted):
     """Queries to a fitted estimator."""
-
-    fit_: Fit
-
-    def _corpus(self, X: Any) -> Corpus:
-        raise NotImplementedError
-
-    def _threads(self) -> AbstractContextManager[Threads]:
-        raise NotImplementedError
 
     def search(
         self, query: Any, X: Any = None, n: int = 10, *, mu: float | None = None,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from discan.algorithms import ALGORITHMS
@@ -12,11 +11,12 @@ from discan.data.corpus import Corpus
 from discan.data.rules import MOST, Rule, taken
 from discan.engines.threads import Threads
 from discan.errors import InputError
+from discan.estimators.fitted import Fitted
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
-from discan.fitting.result import Fit
+from discan.estimators.tasks import model_of, settings_of
 from discan.fitting.run import Task
 from discan.fitting.streaming import Stream, begin_stream, streaming
-from discan.models import MODELS, LoadingsPrior, Model
+from discan.models import MODELS, LoadingsPrior
 from discan.typing import Array
 from discan.validation import whole
 
@@ -28,15 +28,13 @@ _COUNTS = {"counts": Rule(("J", "K"), low=0, high=MOST)}
 _FREE = ("n_jobs", "callback", "progress", "random_state", "engine")
 
 
-class Streams:
+class Streams(Fitted):
     """Fits of an estimator to one batch after the other."""
 
-    fit_: Fit
     n_components: Any
     model: Any
     algorithm: Any
     gamma: Any
-    groups: Any
     init: Any
     learn: Any
     class_of_document: Any
@@ -46,15 +44,6 @@ class Streams:
     checkpoint: Any
     random_state: Any
     _stream: tuple[Stream, str] | None
-
-    def _model(self) -> Model:
-        raise NotImplementedError
-
-    def _threads(self) -> AbstractContextManager[Threads]:
-        raise NotImplementedError
-
-    def _settings(self, free: tuple[str, ...]) -> str:
-        raise NotImplementedError
 
     def partial_fit(
         self,
@@ -124,7 +113,7 @@ class Streams:
             stream, task = self._current(corpus, engine)
             stream, result = stream.after(task, given, engine)
         self.fit_ = result
-        self._stream = stream, self._settings(_FREE)
+        self._stream = stream, settings_of(self, _FREE)
         return self
 
     def _current(self, corpus: Corpus, engine: Threads) -> tuple[Stream, Task]:
@@ -137,7 +126,7 @@ class Streams:
         seed = read_seed(self.random_state) if fit is None else fit.settings["seed"]
         if known is not None:
             stream, key = known
-            if key != self._settings(_FREE):
+            if key != settings_of(self, _FREE):
                 raise InputError(
                     "settings have changed since the last batch; set them back, or begin with a "
                     "new estimator"
@@ -145,7 +134,7 @@ class Streams:
             algorithm = streaming(chosen, stream.model)
             return stream, Task(corpus, stream.model, algorithm, stream.prior, seed=seed)
         if fit is None:
-            model = self._model()
+            model = model_of(self)
             algorithm = streaming(chosen, model)
             prior = LoadingsPrior.of(self.gamma, corpus.layout)
             model, init, before = model.prepare(n_components, corpus), self.init, 0
@@ -196,4 +185,4 @@ class Streams:
         counts = taken(_COUNTS, arrays, sizes, "stream.")["counts"]
         params = self.fit_.params
         stream = Stream(params.model, params.prior, counts, **numbers, trace=self.fit_.trace)
-        self._stream = stream, self._settings(_FREE)
+        self._stream = stream, settings_of(self, _FREE)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +11,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discan.algorithms import ALGORITHMS
-from discan.data.corpus import Corpus
-from discan.engines.threads import Threads
+from discan.estimators.fitted import Fitted
 from discan.estimators.frames import frame
-from discan.fitting.result import Fit
 from discan.hierarchy.costs import Cost, merging_costs
 from discan.hierarchy.splitting import component_number, inside
 from discan.hierarchy.tree import Tree, grow
@@ -26,16 +23,8 @@ __all__ = ["Trees"]
 log = logging.getLogger("discan")
 
 
-class Trees:
+class Trees(Fitted):
     """The tree of a fitted estimator's components, and fits made from it."""
-
-    fit_: Fit
-
-    def _corpus(self, X: Any) -> Corpus:
-        raise NotImplementedError
-
-    def _threads(self) -> AbstractContextManager[Threads]:
-        raise NotImplementedError
 
     def tree(self, distance: str = "hellinger", linkage: str = "ward") -> Tree:
         """Arrange the components in a tree: the two nearest merge, again and again.

@@ -3,27 +3,16 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any
 
-from discan.data.corpus import Corpus
-from discan.engines.threads import Threads
-from discan.fitting.result import Fit
+from discan.estimators.fitted import Fitted
 from discan.fitting.written import write_filled, write_predictions, write_scores
 
 __all__ = ["Writes"]
 
 
-class Writes:
+class Writes(Fitted):
     """Answers of a fitted estimator as tables in files."""
-
-    fit_: Fit
-
-    def _corpus(self, X: Any) -> Corpus:
-        raise NotImplementedError
-
-    def _threads(self) -> AbstractContextManager[Threads]:
-        raise NotImplementedError
 
     def transform_to(
         self, path: Any, X: Any, *, fold_in: str | None = None, counts: bool = False,
