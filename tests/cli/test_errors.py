@@ -55,7 +55,7 @@ def test_an_unexpected_error_is_one_line(run, place, monkeypatch):
     def boom(*_):
         raise ZeroDivisionError("one\ntwo")
 
-    monkeypatch.setattr("discan.fitting.result.summarise", boom)
+    monkeypatch.setattr("discan.fitting.description.summarise", boom)
     out, err = run("show", place / "model", code=1)
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("error: unexpected ZeroDivisionError: one two; this is a bug")

@@ -33,10 +33,11 @@ from discan.estimators.tasks import (
     task_of,
 )
 from discan.evaluation.chains import chain_seeds, chains_bytes, gathered, run_chains
-from discan.fitting.checkpoint import RunFolder, restored
+from discan.fitting.checkpoint import RunFolder
 from discan.fitting.estimates import Estimate
 from discan.fitting.hidden_groups import usual_totals
 from discan.fitting.memory import check_memory, enough_memory
+from discan.fitting.restoring import restored
 from discan.fitting.result import Fit
 from discan.fitting.run import Run
 from discan.fitting.starting import begin, needed_bytes
