@@ -22,8 +22,9 @@ from scipy import stats
 from scipy.special import digamma, gammaln, xlogy
 
 from discan import Collapsed, Gibbs, MaximumLikelihood, Variational
-from discan.algorithms.base import Clock, Params, Stats
-from discan.algorithms.expectation import ScoreState
+from discan.algorithms.base import Clock, Params
+from discan.algorithms.score_states import ScoreState
+from discan.algorithms.statistics import Stats
 from discan.algorithms.word_index import WordIndex
 from discan.engines import Threads
 from discan.kernels import blocked, gibbs

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from discan import DCA, MAP, Collapsed, CollapsedVariational, Corpus, Gibbs, Variational
-from discan.algorithms.base import Stats
 from discan.algorithms.sampling import even_loadings
+from discan.algorithms.statistics import Stats
 from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.models import MODELS, LoadingsPrior

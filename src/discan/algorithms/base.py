@@ -10,14 +10,14 @@ updates the hyperparameters and reports the objective.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block, BlockRef
 from discan.data.corpus import Corpus
 from discan.engines import Engine
@@ -28,12 +28,11 @@ from discan.registry import Registry
 from discan.typing import Array
 
 __all__ = [
-    "ALGORITHMS", "Algorithm", "Clock", "Cycle", "Params", "Posterior", "Start", "States", "Stats",
+    "ALGORITHMS", "Algorithm", "Clock", "Cycle", "Params", "Posterior", "Start", "States",
     "levels_refusal", "without_priors",
 ]  # fmt: skip
 
 DEFAULT = Hyperprior()
-PIECE_BYTES = 2**18
 
 
 class Clock(NamedTuple):
@@ -177,89 +176,6 @@ class Params:
         return replace(self, exposure_levels=exposure_levels, table=table)
 
 
-@dataclass
-class Stats:
-    """Statistics of a set of blocks.
-
-    Attributes
-    ----------
-    objective, log_likelihood : float
-    n_documents : int
-    loading_sums : (J, K) array or None
-        Expected loading counts; until ``finished``, divided by ``divisor`` if there is one.
-    divisor : (J, K) array or None
-    scores : sums of score statistics, or None
-    products : array or None
-        Inner products of what the blocks remember, or other sums, of a shape that the algorithm
-        knows.
-    moves : list of tuples of arrays
-        Tokens that changed their component: words, old and new components, change of the totals.
-    buffer : (J, K) array or None
-        Memory in which ``loading_sums`` may be made.
-    """
-
-    objective: float = 0.0
-    log_likelihood: float = 0.0
-    n_documents: int = 0
-    loading_sums: Array | None = None
-    divisor: Array | None = None
-    scores: Any = None
-    moves: list[tuple[Array, ...]] = field(default_factory=list)
-    buffer: Array | None = None
-    products: Array | None = None
-
-    def sums(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Return ``loading_sums``; if there are none yet, zeros of this shape and type."""
-        if self.loading_sums is None:
-            buffer, self.buffer = self.buffer, None
-            if buffer is None or (buffer.shape, buffer.dtype) != (shape, dtype):
-                buffer = np.empty(shape, dtype)
-            buffer.fill(0)
-            self.loading_sums = buffer
-        return self.loading_sums
-
-    def add_scores(self, sums: Any) -> None:
-        """Add sums of score statistics."""
-        self.scores = sums if self.scores is None else self.scores + sums
-
-    def add_products(self, products: Array) -> None:
-        """Add inner products, or other sums."""
-        self.products = products if self.products is None else self.products + products
-
-    def finished(self) -> Self:
-        """Finish the sums of a lane, so that what leaves the lane is a statistic."""
-        if self.loading_sums is not None and self.divisor is not None:
-            self.loading_sums *= self.divisor
-        self.divisor = None
-        return self
-
-    def without_counts(self) -> Stats:
-        """Return what a cycle needs of the statistics of a round."""
-        return Stats(self.objective, self.log_likelihood, self.n_documents, scores=self.scores)
-
-    @classmethod
-    def merged(cls, parts: Sequence[Stats], engine: Engine) -> Stats:
-        """Add up in order, the largest arrays in pieces; the arrays of the first are reused."""
-        sums = [part.loading_sums for part in parts if part.loading_sums is not None]
-
-        def add(rows: slice) -> None:
-            for other in sums[1:]:
-                sums[0][rows] += other[rows]
-
-        if len(sums) > 1:
-            engine.run(add, _pieces(sums[0]))
-        return cls(
-            sum(part.objective for part in parts),
-            sum(part.log_likelihood for part in parts),
-            sum(part.n_documents for part in parts),
-            sums[0] if sums else None,
-            None,
-            reduce(_sum, [part.scores for part in parts]),
-            [move for part in parts for move in part.moves],
-            products=reduce(_sum, [part.products for part in parts]),
-        )
-
-
 class Cycle(NamedTuple):
     """The end of a cycle: new parameters, the objective, and why the fit is over if it is."""
 
@@ -401,13 +317,3 @@ def without_priors(model: Model, prior: LoadingsPrior) -> tuple[Model, LoadingsP
     flat = model.flat()
     assert flat is not None, "an algorithm without priors refuses models that need theirs"
     return flat, replace(prior, gamma=np.zeros_like(prior.gamma), seeds=None)
-
-
-def _pieces(matrix: Array) -> list[slice]:
-    """Cut the rows of a matrix into runs that fit into a processor's own cache."""
-    rows = max(1, PIECE_BYTES // max(1, matrix[:1].nbytes))
-    return [slice(start, start + rows) for start in range(0, len(matrix), rows)]
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.algorithms.word_index import WordIndex
 from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef
 from discan.data.corpus import Corpus

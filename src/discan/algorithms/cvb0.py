@@ -10,29 +10,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discan.algorithms.base import (
-    ALGORITHMS,
-    Clock,
-    Params,
-    Posterior,
-    Start,
-    Stats,
-    levels_refusal,
-)
-from discan.algorithms.expectation import (
-    FOLD_IN_STEPS,
-    FOLD_IN_TOLERANCE,
-    Blend,
-    Expectation,
-    ScoreState,
-    atom_refusal,
-    block_lengths,
-    even_batch,
-    even_state,
-)
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Posterior, Start, levels_refusal
+from discan.algorithms.expectation import FOLD_IN_STEPS, FOLD_IN_TOLERANCE, Expectation
 from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.footprint import Tables
+from discan.algorithms.online import Blend, even_batch
+from discan.algorithms.refusals import atom_refusal
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.score_states import ScoreState, block_lengths, even_state
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.data.rules import stored

@@ -12,25 +12,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discan.algorithms.base import (
-    ALGORITHMS,
-    Algorithm,
-    Clock,
-    Params,
-    Start,
-    Stats,
-    levels_refusal,
-)
-from discan.algorithms.expectation import (
-    Expectation,
-    OnlineOptions,
-    atom_refusal,
-    process_refusal,
-)
+from discan.algorithms.base import ALGORITHMS, Algorithm, Clock, Params, Start, levels_refusal
+from discan.algorithms.expectation import Expectation
 from discan.algorithms.log_prior import log_prior
+from discan.algorithms.online import OnlineOptions
 from discan.algorithms.quasi_newton import QuasiNewton, pays
+from discan.algorithms.refusals import atom_refusal, process_refusal
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.squarem import Squarem
+from discan.algorithms.statistics import Stats
 from discan.algorithms.tempering import Tempered
 from discan.algorithms.wrapper import Wrapper
 from discan.data.corpus import Corpus

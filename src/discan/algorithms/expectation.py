@@ -11,20 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import (
-    Algorithm,
-    Clock,
-    Cycle,
-    Params,
-    Posterior,
-    Start,
-    Stats,
-)
+from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Start
 from discan.algorithms.footprint import Sizes, Tables
+from discan.algorithms.online import Blend, OnlineOptions, even_batch
+from discan.algorithms.refusals import process_refusal
 from discan.algorithms.schedule import Schedule, most_cycles, most_lanes
+from discan.algorithms.score_states import ScoreState, even_state
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef
 from discan.data.corpus import Corpus
-from discan.data.rules import MOST, stored
 from discan.engines import Engine
 from discan.errors import DiscanError, InputError
 from discan.kernels.active_set import solve_scores
@@ -32,20 +27,8 @@ from discan.kernels.variational import expect, expect_conditional
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import FLAT, AugmentedScores, Mode, expected_tables
 from discan.typing import Array
-from discan.validation import flag, number, whole
 
-__all__ = [
-    "FOLD_IN_STEPS",
-    "FOLD_IN_TOLERANCE",
-    "Blend",
-    "Expectation",
-    "OnlineOptions",
-    "ScoreState",
-    "block_lengths",
-    "even_batch",
-    "even_state",
-    "process_refusal",
-]
+__all__ = ["FOLD_IN_STEPS", "FOLD_IN_TOLERANCE", "Expectation"]
 
 # A fold-in by plain steps stops when a step moves less than this fraction of a document's words.
 FOLD_IN_TOLERANCE = 1e-7
@@ -55,8 +38,6 @@ SETTLE_TOLERANCE = 1e-9
 SETTLE_STEPS = 10_000
 # Version 0.1 made plain steps if there were fewer components.
 FORMERLY_SETTLE_FROM = 16
-# Visits of a batch, and steps inside one: more could not be told from a fit that hangs.
-MOST_REPEATS = 10_000
 # From this many products of a count and a component on, point estimates use single precision.
 SINGLE_FROM = 10_000_000
 # Scores divided by rates further from 1 could be too large or too small for it.
@@ -69,87 +50,6 @@ BATCHES = 16
 DOCUMENTS_PER_BATCH = 100
 # A batch is put together from this many places of the corpus, so that its order does not matter.
 PLACES = 16
-
-
-@dataclass
-class ScoreState:
-    """q of a block's documents: Gamma(score_shape, rate) or absent, each array (n, K).
-
-    Absence, damping and counts are kept only where scores can be absent.
-    """
-
-    score_shape: Array = stored("n", "K", low=0, high=MOST)
-    absent: Array | None = stored("n", "K", low=0, high=1, default=None)
-    damping: Array | None = stored("n", "K", low=0, high=MOST, default=None)
-    component_counts: Array | None = stored("n", "K", low=0, high=MOST, default=None)
-
-    def problem(self, params: Params) -> str | None:
-        """Why there can be no such state: with a prior, no component is without a score."""
-        if (params.table.shape > 0.0).all() and not (self.score_shape > 0.0).all():
-            return "a score is 0"
-        return None
-
-
-@dataclass(frozen=True)
-class Blend:
-    """Memory of an online fit.
-
-    Attributes
-    ----------
-    updates : int
-        Number of visits so far.
-    before : (J, K) array or None
-        Expected counts before the first visit of the present batch; None between batches.
-    """
-
-    updates: int = stored(types="whole", low=0, default=0)
-    before: Array | None = stored("J", "K", low=0, high=MOST, default=None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnlineOptions:
-    """Options of a fit that may be online.
-
-    Parameters
-    ----------
-    online : bool
-        Update the loadings after every batch of documents instead of after all of them.
-    batch_entries : int, optional
-        Non-zeros in a batch when online; a sixteenth of all if not given.
-    delay, decay : float
-        Weight of batch t = 1, 2, ... against all before it when online, (delay + t)^-decay.
-    visits : int
-        Passes over a batch when online, with new loadings each time.
-    inner : int, optional
-        Steps on a document per visit: 1, or 2 when online.
-    fold_in_tolerance : float, optional
-        New documents: stop when a step moves at most this fraction of a document's words. None is
-        what version 0.1 did, for its files.
-    """
-
-    online: bool = False
-    batch_entries: int | None = None
-    delay: float = 0.5
-    decay: float = 0.7
-    visits: int = 8
-    inner: int | None = None
-    fold_in_tolerance: float | None = 1e-5
-
-    formerly: ClassVar[dict[str, Any]] = {"fold_in_tolerance": None}
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        flag("online", self.online)
-        number("decay", self.decay, "more than 0.5 and at most 1", np.nextafter(0.5, 1), 1.0)
-        number("delay", self.delay, "a finite number, at least 0", 0.0, 1e300)
-        whole("visits", self.visits, 1, MOST_REPEATS)
-        if self.batch_entries is not None:
-            whole("batch_entries", self.batch_entries, 1)
-        if self.inner is not None:
-            whole("inner", self.inner, 1, MOST_REPEATS)
-        if self.fold_in_tolerance is not None:
-            wanted = "a number above 0 and below 1"
-            number("fold_in_tolerance", self.fold_in_tolerance, wanted, 1e-12, 0.999)
 
 
 @dataclass(frozen=True)
@@ -450,62 +350,8 @@ class Expectation(OnlineOptions, Algorithm):
         return objective
 
 
-def process_refusal(name: str, model: Model) -> DiscanError | None:
-    """Refuse a model whose number of components is learnt by algorithms that draw no tokens."""
-    if not model.drawn_alone:
-        return None
-    return InputError(
-        f"{name} gives every component a part of each token, so that none is unused, and the "
-        f"{model.name} model learns how many are used",
-        use={"algorithm": ("collapsed", "gibbs"), "model": model.fixed().short},
-    )
-
-
-def atom_refusal(name: str, model: Model, why: str) -> DiscanError | None:
-    """Refuse a point estimate of a model whose scores can be exactly zero."""
-    if model.flat() is not None:
-        return None
-    return InputError(
-        f"{name} makes no sense for the {model.name} model: its scores have an atom at zero{why}",
-        use={"algorithm": ("variational", "gibbs", "collapsed"), "model": "gamma-poisson"},
-    )
-
-
-def even_batch(corpus: Corpus, most: int, documents: int) -> int:
-    """Non-zeros in a batch, of which there are at most ``most`` with enough documents each."""
-    batches = max(1, min(most, corpus.n_documents // documents))
-    return max(1, -(-corpus.n_entries // batches))
-
-
-def block_lengths(block: Block) -> Array:
-    """Sum of the counts of each of the block's documents, (n,)."""
-    lengths = np.add.reduceat(
-        np.append(block.counts[block.indptr[0] : block.indptr[-1]], 0).astype(np.float64),
-        block.indptr[:-1] - block.indptr[0],
-    )
-    lengths[np.diff(block.indptr) == 0] = 0.0
-    return np.asarray(lengths)
-
-
 def _tempered(params: Params) -> Params:
     """Return the parameters with the loadings raised to the power of the responsibilities."""
     if params.power == 1.0:
         return params
     return replace(params, loadings=np.asarray(params.loadings) ** params.power)
-
-
-def even_state(params: Params, block: Block, scores: Array | None = None) -> ScoreState:
-    """Split each document evenly over the components, or by the given scores (n, K)."""
-    rows = params.table.rows(block.levels)
-    n_components = params.n_components
-    lengths = block_lengths(block)
-    proportions: Array = np.full((len(lengths), n_components), 1.0 / n_components)
-    if scores is not None:
-        totals = scores.sum(axis=1, keepdims=True, dtype=np.float64)
-        chosen = scores / np.where(totals > 0.0, totals, 1.0) + 1e-12  # scores may have any scale
-        proportions = chosen / chosen.sum(axis=1, keepdims=True)
-    shape = rows.shape + lengths[:, None] * proportions
-    if params.can_be_absent:
-        return ScoreState(shape, *np.zeros((3, *shape.shape)))
-    assert params.loadings is not None
-    return ScoreState(shape.astype(params.loadings.dtype))

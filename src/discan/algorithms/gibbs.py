@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Start, Stats
+from discan.algorithms.base import ALGORITHMS, Clock, Params, Start
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule, most_lanes
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.data.rules import stored

@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import (
-    Algorithm,
-    Clock,
-    Cycle,
-    Params,
-    Posterior,
-    Start,
-    Stats,
-)
+from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Start
 from discan.algorithms.gibbs import Gibbs, SplitState, drawn_loadings, loading_sums
 from discan.algorithms.sampling import check_tokens
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.data.rules import MOST, stored

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Stats, levels_refusal
+from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, levels_refusal
 from discan.algorithms.fold_in import TOLERANCE, fold_in_others
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.engines import Engine, pieces

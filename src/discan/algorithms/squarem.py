@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from discan.algorithms.base import Clock, Params, Start, Stats
-from discan.algorithms.expectation import Expectation, ScoreState
+from discan.algorithms.base import Clock, Params, Start
+from discan.algorithms.expectation import Expectation
 from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.score_states import ScoreState
+from discan.algorithms.statistics import Stats
 from discan.algorithms.wrapper import Wrapper
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus

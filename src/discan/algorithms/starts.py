@@ -10,7 +10,8 @@ from scipy import sparse
 
 from discan.algorithms.base import Algorithm, Start
 from discan.algorithms.em import EM
-from discan.algorithms.expectation import Expectation, even_batch
+from discan.algorithms.expectation import Expectation
+from discan.algorithms.online import even_batch
 from discan.algorithms.schedule import Schedule
 from discan.data.corpus import Corpus
 from discan.errors import InputError

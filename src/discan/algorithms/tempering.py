@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from discan.algorithms.base import Clock, Cycle, Params, Start, Stats
+from discan.algorithms.base import Clock, Cycle, Params, Start
 from discan.algorithms.expectation import Expectation
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.algorithms.wrapper import Wrapper
 from discan.data.blocks import BLOCK_ENTRIES
 from discan.data.corpus import Corpus

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma
 
-from discan.algorithms.base import ALGORITHMS, Clock, Params, Stats, levels_refusal
-from discan.algorithms.expectation import Expectation, ScoreState
+from discan.algorithms.base import ALGORITHMS, Clock, Params, levels_refusal
+from discan.algorithms.expectation import Expectation
 from discan.algorithms.footprint import Tables
 from discan.algorithms.log_prior import log_prior
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.score_states import ScoreState
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.engines import Engine

@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.base import (
-    Algorithm,
-    Clock,
-    Cycle,
-    Params,
-    Posterior,
-    Start,
-    Stats,
-)
+from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, Start
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.engines import Engine

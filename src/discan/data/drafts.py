@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from discan.data.locks import NO_FOLLOW, system_module, try_lock
 from discan.errors import DiscanError, InputError, StorageError
 
-__all__ = ["Place", "replace_file", "storage_errors", "try_place"]
+__all__ = ["Place", "file_name", "replace_file", "storage_errors", "try_place"]
 
 log = logging.getLogger("discan")
 
@@ -32,6 +32,15 @@ _STALE = 86_400.0  # seconds, where locks cannot tell whether a draft is in use
 # A folder that cannot be opened or synchronised on this system is no failure.
 _NO_SYNC = {errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EISDIR, errno.EBADF}
 _TRIES = 6  # on Windows, a file that another program has open for a moment cannot be replaced
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file as text; anything else is refused."""
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        problem = "{} is no name of a file; give text or a path"
+        raise InputError(problem, argument="path", value=path) from None
 
 
 class Place(NamedTuple):
@@ -46,11 +55,7 @@ class Place(NamedTuple):
 
         Links are followed to the file that they name; with ``follow`` = False they are refused.
         """
-        try:
-            text = os.fsdecode(path)
-        except TypeError:
-            problem = "{} is no name of a file; give text or a path"
-            raise InputError(problem, argument="path", value=path) from None
+        text = file_name(path)
         if not text:
             raise StorageError("the name of the file to write is empty")
         with storage_errors(text):

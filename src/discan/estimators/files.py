@@ -20,7 +20,8 @@ from discan.estimators.dca import DCA
 from discan.estimators.features import DCAFeatures
 from discan.estimators.seeding import fixed_rows
 from discan.fitting.checkpoint import RunFolder
-from discan.fitting.modelfile import decode_settings, model_path, read_fit
+from discan.fitting.encoding import decode_settings
+from discan.fitting.modelfile import model_path, read_fit
 from discan.typing import Array
 
 __all__ = ["load", "resume"]

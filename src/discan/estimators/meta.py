@@ -18,7 +18,8 @@ from discan.data.rules import checked_names
 from discan.estimators.dca import DCA
 from discan.estimators.docstrings import joined, parameters, sections
 from discan.estimators.input import check_layout, read_corpus
-from discan.fitting.modelfile import encode, encode_settings, write_fit
+from discan.fitting.encoding import encode, encode_settings
+from discan.fitting.modelfile import write_fit
 
 __all__ = ["MetaEstimator", "with_parameters_of_dca"]
 

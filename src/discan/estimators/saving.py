@@ -11,8 +11,9 @@ from discan.data.layout import Layout
 from discan.estimators.classes import kept_labels
 from discan.estimators.seeding import fixed_rows
 from discan.estimators.streaming import Streams
+from discan.fitting.encoding import encode_settings
 from discan.fitting.memory import enough_memory
-from discan.fitting.modelfile import encode_settings, write_fit
+from discan.fitting.modelfile import write_fit
 from discan.typing import Array
 
 __all__ = ["Saves", "settings_header"]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discan.algorithms.expectation import ScoreState
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.score_states import ScoreState
 from discan.data.drafts import storage_errors
 from discan.errors import LimitError
 from discan.fitting.memory import gibibytes

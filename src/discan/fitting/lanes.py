@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from discan.algorithms.base import Start, Stats
+from discan.algorithms.base import Start
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import BlockRef
 from discan.errors import InputError
 from discan.fitting.states import DiskStates, StateStep

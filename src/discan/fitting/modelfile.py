@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms import ALGORITHMS, Algorithm, choose
+from discan.algorithms import Algorithm, choose
 from discan.algorithms.base import Params
+from discan.data.drafts import file_name
 from discan.data.layout import Layout
 from discan.data.margins import read_groups
 from discan.data.metadata import decode_about, encode_about
@@ -24,6 +25,7 @@ from discan.data.rules import ONE, Rule, checked, checked_names, faults_of, take
 from discan.data.storage import HEAD, read_file, write_file
 from discan.errors import InputError, ModelFileError, shown
 from discan.fitting.chains import read_chains, write_chains
+from discan.fitting.encoding import decode, encode
 from discan.fitting.naming import Given
 from discan.fitting.posterior import (
     ROUNDING,
@@ -37,17 +39,11 @@ from discan.fitting.result import Fit
 from discan.fitting.trace import Trace
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.models.classes import Classed
-from discan.models.hyperparameters import Hyperprior
 from discan.models.seeds import Seeds
 from discan.typing import Array
 
-__all__ = [
-    "decode_settings", "encode", "encode_settings", "load_fit", "model_path", "read_fit", "rename",
-    "write_fit",
-]  # fmt: skip
+__all__ = ["load_fit", "model_path", "read_fit", "rename", "write_fit"]
 
-# Settings that belong to a process, not to a model: a file neither keeps nor sets them.
-_LEFT_OUT = ("callback", "progress", "warm_start", "checkpoint", "checkpoint_every", "engine")
 # Tables of the training documents.
 _TABLES = (
     "component_counts", "component_counts_sd", "scores", "scores_sd", "absent", "parent_scores",
@@ -267,7 +263,7 @@ def _unused(model: Model, arrays: Mapping[str, Array], flat: bool) -> dict[str, 
 def _algorithm(header: Mapping[str, Any], arrays: Mapping[str, Array], model: Model) -> Algorithm:
     # files that 0.1 wrote before it kept the algorithm have that of the settings
     kept = header if "algorithm" in header else header["settings"]
-    chosen = _decode(kept["algorithm"], arrays)
+    chosen = decode(kept["algorithm"], arrays)
     if not isinstance(chosen, (str, Algorithm)):
         raise ModelFileError(f"algorithm is {shown(chosen)}")
     algorithm: Any = choose(chosen, model)
@@ -331,90 +327,13 @@ def _record(attributes: Any, model: Model) -> dict[str, Any]:
 
 def model_path(path: str | os.PathLike[str]) -> Path:
     """A folder, or a name that ends in a slash, stands for the file ``model.discan`` inside."""
-    try:
-        text = os.fsdecode(path)
-    except TypeError:
-        problem = "{} is no name of a file; give text or a path"
-        raise InputError(problem, argument="path", value=path) from None
+    text = file_name(path)
     if not text:
         raise InputError("the name of the model file is empty")
     file = Path(text)
     if text.endswith(("/", os.sep)) or os.path.isdir(text):
         return file / "model.discan"
     return file
-
-
-# ---- settings ----
-
-
-def encode_settings(
-    prefix: str, settings: Mapping[str, Any], arrays: dict[str, Array]
-) -> dict[str, Any]:
-    """Return constructor arguments as JSON, with arrays put aside under ``prefix.<name>``."""
-    return {
-        name: encode(f"{prefix}.{name}", value, arrays)
-        for name, value in settings.items()
-        if name not in _LEFT_OUT
-    }
-
-
-def decode_settings(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return constructor arguments from JSON; only those that belong to a model."""
-    if not isinstance(settings, dict):
-        raise ModelFileError("the settings are no list of names and values")
-    for name in settings:
-        if name in _LEFT_OUT:
-            raise ModelFileError(f"a file may not set {name!r}")
-    return {name: _decode(value, arrays) for name, value in settings.items()}
-
-
-def encode(name: str, value: Any, arrays: dict[str, Array]) -> Any:
-    """Return a value as JSON, with arrays put aside under ``name``."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (Model, Algorithm, Hyperprior)):
-        kind = type(value).__name__ if isinstance(value, Hyperprior) else value.name
-        fields = {
-            field.name: encode(f"{name}.{field.name}", getattr(value, field.name), arrays)
-            for field in dataclasses.fields(value)  # type: ignore[arg-type]
-        }
-        return {"object": kind, "fields": fields}
-    if isinstance(value, Mapping):
-        items = {str(key): encode(f"{name}.{key}", item, arrays) for key, item in value.items()}
-        return {"mapping": items}
-    if isinstance(value, (tuple, list, set, frozenset)) and all(isinstance(x, str) for x in value):
-        return {"list": sorted(value) if isinstance(value, (set, frozenset)) else list(value)}
-    array = np.asarray(value)
-    if array.dtype.kind in "biuf":
-        arrays[name] = array
-        return {"array": name}
-    return {"list": [str(item) for item in array.ravel()]}
-
-
-def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
-    """Return a value from JSON."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    kind = next(iter(value), None) if isinstance(value, dict) else None
-    if kind == "array":
-        return arrays[value["array"]]
-    if kind == "list":
-        return checked_names("a setting", value["list"])
-    if kind == "mapping" and isinstance(value["mapping"], dict):
-        return {name: _decode(item, arrays) for name, item in value["mapping"].items()}
-    if not isinstance(value, dict) or set(value) != {"object", "fields"}:
-        raise ModelFileError(f"a setting is {shown(value)}")
-    fields = {name: _decode(item, arrays) for name, item in value["fields"].items()}
-    if value["object"] == "Hyperprior":
-        pairs: dict[str, Any] = {name: tuple(map(float, x)) for name, x in fields.items()}
-        return Hyperprior(**pairs)
-    for registry in (MODELS, ALGORITHMS):
-        for cls in registry:
-            if cls.name == value["object"]:
-                return cls(**{**getattr(cls, "formerly", {}), **fields})
-    raise ModelFileError(f"unknown object {shown(value['object'])}")
 
 
 def _given_names(names: Any, n_components: int) -> Given:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms import Algorithm
-from discan.algorithms.base import Clock, Params, Start, States, Stats, without_priors
+from discan.algorithms.base import Clock, Params, Start, States, without_priors
 from discan.algorithms.footprint import used_pairs
 from discan.algorithms.levels import Levels, of_levels
 from discan.algorithms.schedule import Schedule
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import BlockRef
 from discan.data.corpus import Corpus
 from discan.engines import Engine

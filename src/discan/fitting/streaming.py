@@ -10,7 +10,7 @@ import numpy as np
 
 from discan.algorithms.base import Algorithm, Start
 from discan.algorithms.cvb0 import CollapsedVariational
-from discan.algorithms.expectation import OnlineOptions
+from discan.algorithms.online import OnlineOptions
 from discan.algorithms.variational import Variational
 from discan.engines import Engine
 from discan.errors import InputError

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discan.algorithms import Algorithm
-from discan.algorithms.base import Clock, Params, Start, States, Stats
+from discan.algorithms.base import Clock, Params, Start, States
+from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block, BlockRef
 from discan.data.corpus import Corpus
 from discan.engines import Engine

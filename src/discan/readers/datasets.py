@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping
@@ -20,7 +19,9 @@ from discan.readers.docstrings import library_docstrings
 from discan.readers.guess import READERS, read
 from discan.readers.options import Option, options_of
 from discan.readers.public_files import PublicFiles, StrPath, data_folder
+from discan.readers.public_sets import AP, HAPMAP3, KOS, NEWSGROUPS
 from discan.readers.reuters import read_stories
+from discan.readers.senate import read_senate
 from discan.readers.words import corpus_from_texts
 from discan.typing import Array
 from discan.validation import one_of, whole
@@ -88,7 +89,6 @@ class KnownDataset(NamedTuple):
 # ---- no network needed ----
 
 _AGREED = {"Agreed to", "Confirmed", "Passed"}
-_TURNED_DOWN = {"Held Nongermane", "Not Sustained", "Rejected"}
 
 
 def load_senate2005() -> Dataset:
@@ -111,7 +111,7 @@ def load_senate2005() -> Dataset:
     >>> data.corpus
     <Corpus: 100 senators x 732 votes, 35,643 tokens in 35,643 non-zeros (48.7 %), 366 groups>
     """
-    senators, calls = _read_senate(Path(__file__).with_name("senate2005.csv"))
+    senators, calls = read_senate(Path(__file__).with_name("senate2005.csv"))
     votes = np.array([list(ballot) for ballot in senators.pop("ballot")])
     groups = [f"{n}. {t}" for n, t in zip(calls["number"], calls["title"], strict=True)]
     people = zip(*senators.values(), strict=True)
@@ -206,42 +206,6 @@ def load_docstrings(
 
 # ---- well-known public sets: a local copy, or a download that can be checked ----
 
-_NEWSGROUPS = PublicFiles(
-    "20 newsgroups",
-    ("20news-bydate.tar.gz", "20news-bydate-train"),
-    "http://qwone.com/~jason/20Newsgroups/",
-    url="https://ndownloader.figshare.com/files/5975967",  # as in scikit-learn
-    sha256={
-        "20news-bydate.tar.gz": "8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"
-    },
-)
-_AP = PublicFiles(
-    "Associated Press",
-    ("ap.dat",),
-    "https://github.com/blei-lab/lda-c (example/ap.tgz, unpacked)",
-    companions=("vocab.txt",),
-)
-_KOS = PublicFiles(
-    "UCI KOS",
-    ("docword.kos.txt.gz", "docword.kos.txt"),
-    "https://archive.ics.uci.edu/dataset/164/bag+of+words",
-    companions=("vocab.kos.txt",),
-)
-_HAPMAP3 = PublicFiles(
-    "HapMap3 (the sample of the ADMIXTURE manual)",
-    ("hapmap3.bed",),
-    "https://github.com/mimno/admixture-ppc (hapmap3-files)",
-    companions=("hapmap3.bim", "hapmap3.fam", "hapmap3.pops"),
-    url="https://raw.githubusercontent.com/mimno/admixture-ppc/"
-    "80f0619528b0859a08081d737e28db7aa71a00a5/hapmap3-files/",
-    sha256={
-        "hapmap3.bed": "4e2acc16238caee9f896d170aefcb779e9a920fa4dd48105829919eda645117c",
-        "hapmap3.bim": "759b8bd98c01cb992c74df927c693af4815df71f5220b99df036bb1ecd42812f",
-        "hapmap3.fam": "edc5e654cee77c12ef97a73b5b2e4c2e370c45840a70d8755a44ad2a39befc8b",
-        "hapmap3.pops": "831dfe4a1c54d28fe6bb05445ff40976919a1b278d44f1ae6b3cf47213920962",
-    },
-)
-
 
 def load_20newsgroups(
     path: StrPath | None = None, *, subset: str = "all", **options: Any
@@ -263,7 +227,7 @@ def load_20newsgroups(
         ``document_table``: newsgroup, split ("train" or "test").
     """
     one_of("subset", subset, ("all", "train", "test"))
-    found = _NEWSGROUPS.locate(path)
+    found = NEWSGROUPS.locate(path)
     corpus = read(found.parent if found.is_dir() else found, **options)
     parts = [name.replace("\\", "/").split("/") for name in corpus.document_names or ()]
     if len(parts) != corpus.n_documents or any(len(part) < 2 for part in parts):
@@ -316,7 +280,7 @@ def load_ap(path: StrPath | None = None) -> Dataset:
         ``ap.dat``, with ``vocab.txt`` beside it, or their folder. If not given it is looked for
         in `data_folder`; it is not fetched, because no checksum is known.
     """
-    corpus = read(_AP.locate(path), format="ldac")
+    corpus = read(AP.locate(path), format="ldac")
     return Dataset(corpus, description="Associated Press, the sample that comes with LDA-C.")
 
 
@@ -330,7 +294,7 @@ def load_kos(path: StrPath | None = None) -> Dataset:
         or their folder. If not given it is looked for in `data_folder`; it is not fetched,
         because no checksum is known.
     """
-    corpus = read(_KOS.locate(path), format="uci")
+    corpus = read(KOS.locate(path), format="uci")
     return Dataset(corpus, description="Daily Kos blog entries (UCI Bag of Words, Newman 2008).")
 
 
@@ -383,7 +347,7 @@ def load_hapmap3(path: StrPath | None = None, **options: Any) -> Dataset:
     Dataset
         ``document_table``: population (if ``hapmap3.pops`` is there).
     """
-    found = _HAPMAP3.locate(path)
+    found = HAPMAP3.locate(path)
     corpus = read(found, format="plink", **options)
     table: dict[str, Array] = {}
     populations = found.with_suffix(".pops")
@@ -424,20 +388,3 @@ DATASETS: dict[str, KnownDataset] = {
         "genotypes of 324 people, 13,928 SNPs; local copy, or fetched", load_hapmap3, "plink"
     ),
 }
-
-
-# ---- the Senate's file ----
-
-
-_SENATOR = "name party state ballot".split()
-_CALL = "number date measure question result yeas nays title".split()
-
-
-def _read_senate(path: Path) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Return the columns about senators and those about roll calls, by title."""
-    rows: dict[str, list[list[str]]] = {"senator": [], "vote": []}
-    with path.open(encoding="utf-8", newline="") as stream:
-        for kind, *cells in csv.reader(line for line in stream if not line.startswith("#")):
-            rows[kind].append(cells)
-    senators, calls = (map(np.array, zip(*table, strict=True)) for table in rows.values())
-    return dict(zip(_SENATOR, senators, strict=True)), dict(zip(_CALL, calls, strict=True))
