@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef, cuts
-from discan.data.counts import Counts
+from discan.data.counts import Counts, check_exposures
 from discan.data.intake import offsets, read_table, tightest
 from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
@@ -114,7 +114,7 @@ class Corpus(Counts):
         self.nouns = nouns or Nouns()
         self.reading = dict(reading or {})
         self.left_out = NOTHING if left_out is None else np.asarray(left_out, dtype=np.uint32)
-        self.check_exposures()
+        check_exposures(self)
 
     @classmethod
     def of(cls, x: Any, groups: Any = None) -> Corpus:

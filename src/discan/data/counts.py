@@ -18,7 +18,7 @@ from discan.data.layout import Layout
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "check_exposures"]
 
 FEW_COUNTS = 2**10
 
@@ -146,20 +146,6 @@ class Counts:
             return np.ones((self.n_documents, self.n_groups))
         return self.exposures.copy()
 
-    def check_exposures(self) -> None:
-        """Refuse a positive count where the document was not exposed to the group."""
-        if self.exposures is None or self.exposures.all():
-            return
-        lengths = self.group_lengths.tocoo()
-        rows, groups = lengths.coords
-        bad = self.exposures[rows, groups] == 0
-        if bad.any():
-            n = int(np.argmax(bad))
-            raise InputError(
-                f"document {rows[n]} holds {lengths.data[n]:g} counts in group {groups[n]} but its "
-                "exposure there is 0; raise the exposure or remove the counts"
-            )
-
     # ---- constants of the likelihood ----
 
     @cached_property
@@ -223,3 +209,18 @@ def _log_factorials(counts: Array) -> Array:
     if counts.dtype.kind == "i" and counts.size > FEW_COUNTS and counts.max() < FEW_COUNTS:
         return np.asarray(gammaln(np.arange(FEW_COUNTS) + 1.0)[counts])
     return np.asarray(gammaln(counts.astype(np.float64) + 1.0))
+
+
+def check_exposures(table: Counts) -> None:
+    """Refuse a positive count where the document was not exposed to the group."""
+    if table.exposures is None or table.exposures.all():
+        return
+    lengths = table.group_lengths.tocoo()
+    rows, groups = lengths.coords
+    bad = table.exposures[rows, groups] == 0
+    if bad.any():
+        n = int(np.argmax(bad))
+        raise InputError(
+            f"document {rows[n]} holds {lengths.data[n]:g} counts in group {groups[n]} but its "
+            "exposure there is 0; raise the exposure or remove the counts"
+        )

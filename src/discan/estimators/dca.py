@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 
 from discan.algorithms import Algorithm, choose
 from discan.algorithms.base import Params, without_priors
@@ -37,7 +37,7 @@ __all__ = ["DCA"]
 
 class DCA(
     Fits, Saves, NewDocuments, HiddenGroups, Answers, Searching, Exchange, Trees, LabelEffects,
-    Writes, TransformerMixin, BaseEstimator,
+    Writes, BaseEstimator,
 ):  # fmt: skip
     """Discrete component analysis of a table of counts, documents by words.
 

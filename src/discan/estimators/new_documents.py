@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from discan.algorithms.base import Posterior
@@ -22,8 +23,11 @@ from discan.validation import number
 __all__ = ["NewDocuments"]
 
 
-class NewDocuments(Fitted):
-    """Inference of new documents, given the components."""
+class NewDocuments(Fitted, TransformerMixin):
+    """Inference of new documents, given the components.
+
+    scikit-learn's ``set_output`` wraps ``transform`` only where a ``TransformerMixin`` defines it.
+    """
 
     # ---- scores ----
 

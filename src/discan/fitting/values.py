@@ -28,43 +28,7 @@ __all__ = ["Values"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Values:
-    """The values of a fit.
-
-    Attributes
-    ----------
-    algorithm : Algorithm
-    params : Params
-        For inference on new documents: hyperparameters, and loadings unless they are those below.
-    layout : Layout
-        The columns of the table that was fitted.
-    loadings : Loadings
-        Means and variances of the loadings.
-    documents : Documents or None
-        Tables of the training documents; None if components were given.
-    trace, reason, converged, n_cycles, settings
-        The record of the fit: why it stopped, and what was decided before it began.
-    draws : Draws or None
-        Draws that were kept.
-    record : Record or None
-        A few numbers of every draw that was averaged; None without draws.
-    chains : Chains or None
-        What several chains, or starts, have in common; None if there was one.
-    document_names : tuple of str or None
-    metadata : dict of str to (I,) array
-        Columns that describe the training documents, e.g. party or date.
-    nouns : Nouns
-        What documents, words and components are called.
-    reading : dict
-        How the training documents were read.
-    left_out : (n,) uint32 array
-        Checksums of words that were left out then, as too rare or too frequent.
-    group_totals : (G,) array
-        Mean count of each group in the documents that have it.
-    given_names : (K,) tuple of str and None
-        Names of the components that were given; () if none was.
-    unused : dict of str to (n,) array
-        Hyperparameters of components that hold nothing and are in no table; empty if all are.
-    """
+    """The values of a fit; ``Fit`` describes the attributes."""
 
     algorithm: Algorithm
     params: Params
