@@ -27,6 +27,7 @@ from discan import (
     MaximumLikelihood,
     Variational,
 )
+from discan.estimators.tasks import task_of
 from discan.evaluation.chains import chains_bytes
 from discan.fitting.run import Run
 from discan.fitting.starting import needed_bytes
@@ -185,7 +186,7 @@ ESTIMATED += [(model, kind, SHAPES[1]) for model, kinds in OTHERS.items() for ki
 
 def estimate(estimator, table, n_workers=1):
     """What a fit is expected to need, its start included."""
-    task = estimator._task(table, 0)
+    task = task_of(estimator, table, (), 0)
     return needed_bytes(task, task.plan(), estimator.init, n_workers)
 
 
@@ -271,7 +272,7 @@ def chains_estimate(kind, shape, n_chains, n_jobs):
     estimator = DCA(shape[3], **settings, n_chains=n_chains, n_jobs=n_jobs)
     estimator.fit(table.select(slice(0, 20)))
     gc.collect()
-    task = estimator._task(table, 0)
+    task = task_of(estimator, table, (), 0)
     assert chains_bytes(task, "auto", n_chains, n_jobs) > estimate(estimator, table)
     return estimator, chains_bytes(task, "auto", n_chains, n_jobs)
 
@@ -317,6 +318,7 @@ import resource, sys, threading, time
 import numpy as np
 from scipy import sparse
 from discan import DCA, Corpus, Collapsed, Gibbs
+from discan.estimators.tasks import task_of
 from discan.fitting.starting import needed_bytes
 kind, I, J, N, K = sys.argv[1], *map(int, sys.argv[2:])
 rng = np.random.default_rng(0)
@@ -329,7 +331,7 @@ algorithm = algorithm.get(kind, kind)
 estimator = DCA(K, algorithm=algorithm, learn=(), random_state=0, max_iter=None if kind in
                 ("gibbs", "collapsed") else 2)
 estimator.fit(table.select(slice(0, 20)))
-task = estimator._task(table, 0)
+task = task_of(estimator, table, (), 0)
 needed = needed_bytes(task, task.plan(), "auto", 1)
 def resident():
     for line in open("/proc/self/status"):
