@@ -33,6 +33,14 @@ def test_whole_numbers_have_one_spelling():
     assert cells_of(found) == ["1", "1", "2", "2.5", "1.10", "v1.0"]
 
 
+def test_decimal_commas():
+    assert column(["0,75", "1", "-2,5"])[0].numbers.tolist() == [0.75, 1.0, -2.5]
+    assert column(["0,750", "1,250"])[0].numbers.tolist() == [0.75, 1.25]
+    assert column(["1,250", "2,000"])[0].numbers is None  # thousands?
+    assert column(["1,2", "1,2,3"])[0].numbers is None
+    assert column(["1", "2"])[0].numbers.tolist() == [1.0, 2.0]
+
+
 def test_values_that_differ_in_case_and_punctuation_are_joined_on_request():
     found, _ = column(["Agree", "agree.", "Agree", "B+", "B", "new york", "New-York"], merge=True)
     assert cells_of(found) == ["Agree", "Agree", "Agree", "B+", "B", "new york", "new york"]

@@ -223,12 +223,88 @@ def test_a_messy_survey(tmp_path, write, remarks, dense):
     assert (corpus.exposures[:, 0] == 0).sum() == 20
     said = remarks()
     assert "cells read as missing, besides empty ones: 'n/a' (5), 'N/A' (5), 'Na' (5)" in said
-    assert "answers that may mean the same are counted apart, in 'gender': 'F'/'Female', " in said
-    assert "'M'/'Male'/'male'" in said
+    assert "answers that may mean the same are counted apart: 'F'/'Female' in 'gender'; " in said
+    assert "'M'/'Male'/'male' in 'gender'" in said
     assert "merge=True" in said
     merged = read(path, merge=True)
     assert "gender=male" not in merged.layout.word_names
     assert merged.word_totals[3] == 10
+
+
+def test_spellings_of_many_columns_are_listed_once(tmp_path, write, remarks):
+    rows = [["Yea", "yea", "Y", "Nay", "nay"][(i + j) % 5] for i in range(20) for j in range(10)]
+    rows = [rows[10 * i : 10 * i + 10] for i in range(20)]
+    read(write(tmp_path / "x.csv", table([f"v{j}" for j in range(10)], rows)))
+    said = remarks()
+    assert "'Nay'/'nay' in 'v0', 'v1', 'v2' and 7 more; 'Y'/'Yea'/'yea' in 'v0', " in said
+
+
+def test_codes_and_words_for_missing_answers_are_remarked_on(tmp_path, write, remarks):
+    one, two = ["1", "2", "5", "99", "Refused"], ["1", "2", "-9", "3", "NA"]
+    rows = [(one[i % 5], two[i % 4 if i else 4], ["10", "99"][i % 2]) for i in range(40)]
+    path = write(tmp_path / "x.csv", table(("q1", "q2", "price"), rows))
+    corpus = read(path)
+    said = remarks()
+    assert "counted as answers: '99' (8), 'Refused' (8), '-9' (10)" in said
+    assert "missing='99,Refused,-9,NA'" in said  # NA as well: the marks replace the usual ones
+    fewer = read(path, missing="99,Refused,-9,NA", metadata="price")
+    assert set(fewer.layout.word_names) < set(corpus.layout.word_names)
+    assert fewer.n_words == 6
+
+
+def test_decimal_commas_are_numbers(tmp_path, write):
+    rows = [("yes" if i % 2 else "no", f"0,{i % 30:03}") for i in range(60)]
+    corpus = read(write(tmp_path / "x.csv", table(("q", "weight"), rows, ";")))
+    assert corpus.layout.group_names == ("q",)
+    assert corpus.metadata["weight"][:3].tolist() == [0.0, 0.001, 0.002]
+
+
+# ---- one answer per row ----
+
+
+def single_answers():
+    rows = [
+        (f"b{j}", f"m{i} ", "DR"[i % 2], ("Yea", "Nay")[(i + j) % 2], j)
+        for j in range(8)
+        for i in range(6)
+        if (i, j) != (2, 3)
+    ]
+    return ("rollcall", "member", "party", "vote", "day"), rows
+
+
+def test_one_answer_per_row(tmp_path, write, remarks, dense):
+    path = write(tmp_path / "x.csv", table(*single_answers()))
+    read(path)
+    said = remarks()
+    assert "each row seems to hold one answer, 'vote', of 'member' to 'rollcall'" in said
+    assert "pivot='member,rollcall,vote'" in said
+    corpus = read(path, pivot=("member", "rollcall", "vote"))
+    assert "column 'day' is left out" in remarks()
+    assert corpus.document_names == tuple(f"m{i}" for i in range(6))
+    assert corpus.layout.group_names == tuple(f"b{j}" for j in range(8))
+    assert corpus.metadata["party"].tolist() == list("DR" * 3)
+    assert corpus.word_totals.sum() == 47
+    assert corpus.exposures[2].tolist() == [1, 1, 1, 0, 1, 1, 1, 1]
+    assert dense(corpus)[0][:4] == [0, 1, 1, 0]  # b0: nay, yea; b1
+    again = read(path, like=corpus)
+    assert dense(again) == dense(corpus)
+
+
+def test_one_answer_per_row_refused(tmp_path, write, fails):
+    titles, rows = single_answers()
+    path = write(tmp_path / "x.csv", table(titles, rows))
+    fails(path, "name three columns", pivot="member,vote")
+    fails(path, "no column 'who'", pivot="who,rollcall,vote")
+    write(path, table(titles, [*rows, ("b0", "m0", "D", "Nay", 0)]))
+    fails(path, "'m0' has two answers to 'b0'", pivot="member,rollcall,vote")
+    write(path, table(titles, [*rows, ("", "m0", "D", "Nay", 0)]))
+    fails(path, "column 'rollcall' has an empty cell", pivot="member,rollcall,vote")
+
+
+def test_a_survey_of_three_questions_is_no_list_of_answers(tmp_path, write, remarks):
+    rng = np.random.default_rng(0)
+    read(write(tmp_path / "x.csv", table(("a", "b", "c"), rng.integers(0, 9, (300, 3)).tolist())))
+    assert "each row seems" not in remarks()
 
 
 def test_many_categories_are_remarked_on(tmp_path, write, remarks):

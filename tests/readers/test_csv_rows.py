@@ -102,6 +102,17 @@ def test_parquet(tmp_path, write, fails, dense, survives):
         survives(write(path, bytes(damaged)), "wide")
 
 
+def test_the_index_of_a_shuffled_frame_is_no_column(tmp_path):
+    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"user": list("aab"), "item": list("xyx"), "plays": [1, 2, 3]})
+    frame["day"] = 1
+    frame.iloc[[2, 0, 1]].to_parquet(tmp_path / "x.parquet")
+    corpus = read(tmp_path / "x.parquet")
+    assert corpus.document_names == ("b", "a")
+    assert corpus.word_totals.tolist() == [4, 2]
+
+
 def test_parquet_without_a_library(tmp_path, monkeypatch, write, fails):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     fails(write(tmp_path / "x.parquet", b"PAR1"), "pip install pyarrow", "wide")

@@ -54,6 +54,27 @@ def test_long_without_heading_or_count(tmp_path, write, dense):
     assert dense(read(path)) == [[2, 0], [0, 1]]
 
 
+def test_triples_among_other_columns(tmp_path, write):
+    """Logs of events have the columns of user and item, and many others."""
+    titles = "user_id,item_id,plays,time,device,country,session"
+    rows = [f"u{i % 7},{i % 5},{i % 3 + 1},{i},phone,DE,s{i}" for i in range(60)]
+    path = write(tmp_path / "x.csv", "\n".join([titles, *rows]))
+    assert guess(Source(path)) == "long"
+    assert read(path).word_totals.sum() == 120
+    rows = [f"u{i},{i % 5},{i % 3 + 1},{i},phone,DE,s{i}" for i in range(60)]  # a row per user
+    assert guess(Source(write(path, "\n".join([titles, *rows])))) == "categorical"
+
+
+def test_tables_with_tabs_that_end_in_txt(tmp_path, write, dense):
+    path = write(tmp_path / "x.txt", "1\t51\t7\n1\t52\t8\n2\t51\t9\n")
+    assert guess(Source(path)) == "long"
+    assert dense(read(path)) == [[7, 8], [9, 0]]
+    write(path, "a\tnews\tthe cat sat on the mat\nb\tnews\ta dog and a cat sat on it\n" * 2)
+    assert guess(Source(path)) == "lines"
+    write(path, "the cat\tsat\non the mat\n")
+    assert guess(Source(path)) == "lines"
+
+
 def test_long_quotes(tmp_path, write, fails):
     text = 'document,word,count\n"a, b","say ""hi""\nthere",2\nc,"x",1\n'
     corpus = read(write(tmp_path / "x.csv", text), "long")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from discan.data.alleles import split_cell
 from discan.data.bins import bin_names
-from discan.data.columns import Column, near_duplicates
+from discan.data.columns import Column, near_duplicates, number
 from discan.data.roles import Plan, key
 from discan.errors import Argument, shown
 
@@ -22,7 +22,13 @@ LISTED = 8  # titles in a remark
 MANY_CATEGORIES = 50
 FEW_ROWS_EACH = 10.0
 
-_ABSENT = {"notvoting", "nv", "absent", "excused", "novote", "didnotvote", "noanswer"}
+_ABSENT = set(
+    "notvoting nv absent excused novote didnotvote noanswer notanswered noresponse dontknow dk "
+    "refused refusal notapplicable".split()
+)
+_CODES = {-9, -99, -999, 99, 999, 9999}  # of missing answers: negative, or far above the others
+FAR_ABOVE = 5.0
+FEW_TITLES = 3  # after answers that may mean the same
 _ANSWERS, _METADATA = Argument("answers", "NAME"), Argument("metadata", "NAME")
 _BINS = Argument("bins", 5)
 
@@ -95,19 +101,17 @@ def remark_on_values(
     if marks:
         listed = ", ".join(f"{shown(mark)} ({size:,})" for mark, size in marks.most_common(LISTED))
         log.info("%s: cells read as missing, besides empty ones: %s", origin, listed)
-    _remark_on_absence(origin, columns, plan)
+    _remark_on_absence(origin, columns, marks, plan)
     answers = set(plan.answers)
     plain = [c for c in columns if c.title in answers and c.title not in plan.bins]
     counted = [c for c in plain if c.title not in plan.split and not plan.joined]
-    alike: dict[str, list[str]] = {}
-    for column in counted:
-        if found := near_duplicates(column):
-            text = ", ".join("/".join(map(shown, same[:LISTED])) for same in found[:LISTED])
-            alike.setdefault(text, []).append(column.title)
-    if alike:
-        texts = [f"{_listed(titles)}: {text}" for text, titles in list(alike.items())[:LISTED]]
+    if alike := _alike(counted):
+        texts = [
+            f"{'/'.join(map(shown, same[:LISTED]))} in {_listed(titles, FEW_TITLES)}"
+            for same, titles in alike[:LISTED]
+        ]
         log.warning(
-            "%s: answers that may mean the same are counted apart, in %s; correct them, or use %s "
+            "%s: answers that may mean the same are counted apart: %s; correct them, or use %s "
             "to join those that differ only in case, spaces or punctuation",
             origin,
             "; ".join(texts),
@@ -130,19 +134,46 @@ def remark_on_values(
         log.info(remark, origin, _listed(single))
 
 
-def _remark_on_absence(origin: str, columns: Sequence[Column], plan: Plan) -> None:
-    """Say that "Not Voting" and the like are counted as answers."""
+def _alike(columns: Sequence[Column]) -> list[tuple[list[str], list[str]]]:
+    """Return sets of answers that may mean the same, each with the titles of its columns."""
+    found: list[tuple[set[str], list[str]]] = []
+    for column in columns:
+        for same in map(set, near_duplicates(column)):
+            titles = [column.title]
+            for other in [pair for pair in found if pair[0] & same]:
+                found.remove(other)
+                same |= other[0]
+                titles = list(dict.fromkeys(other[1] + titles))
+            found.append((same, titles))
+    return [(sorted(same), titles) for same, titles in found]
+
+
+def _remark_on_absence(
+    origin: str, columns: Sequence[Column], marks: Counter[str], plan: Plan
+) -> None:
+    """Say that "Not Voting", "Refused", 99 and the like are counted as answers."""
     sizes: Counter[str] = Counter()
     answers = set(plan.answers)
     for column in columns:
-        if column.title in answers:
+        if column.title in answers and column.title not in plan.bins:
+            codes = _missing_codes(column)
             for value, size in zip(column.values, column.counts.tolist(), strict=True):
-                if key(value) in _ABSENT:
+                if key(value) in _ABSENT or value in codes:
                     sizes[value] += size
     if sizes:
         listed = ", ".join(f"{shown(value)} ({size:,})" for value, size in sizes.items())
-        use = Argument("missing", ",".join(sizes))
+        use = Argument("missing", ",".join([*sizes, *marks]))  # the given marks replace the usual
         log.info("%s: counted as answers: %s; to read them as missing use %s", origin, listed, use)
+
+
+def _missing_codes(column: Column) -> list[str]:
+    """Return the codes of missing answers among numbers, such as 99 among 1 to 5."""
+    found = {value: number(value) for value in column.values}
+    usual = [n for n in found.values() if n is not None and n not in _CODES]
+    if len(usual) < 2 or min(usual) < 0:
+        return []
+    limit = max(usual) * FAR_ABOVE
+    return [v for v, n in found.items() if n in _CODES and n is not None and (n < 0 or n > limit)]
 
 
 def _has_many(column: Column) -> bool:
@@ -151,6 +182,6 @@ def _has_many(column: Column) -> bool:
     return column.n_present < FEW_ROWS_EACH * len(column.values) or len(column.values) > 1000
 
 
-def _listed(titles: Sequence[str]) -> str:
-    more = f" and {len(titles) - LISTED} more" if len(titles) > LISTED else ""
-    return ", ".join(map(shown, titles[:LISTED])) + more
+def _listed(titles: Sequence[str], most: int = LISTED) -> str:
+    more = f" and {len(titles) - most} more" if len(titles) > most else ""
+    return ", ".join(map(shown, titles[:most])) + more

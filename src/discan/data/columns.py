@@ -27,6 +27,8 @@ MISSING = (
 MANY_PAIRS = 60  # distinct values, above which no pairs are compared letter by letter
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})?")
 _FILLING = re.compile(r"[\s.,;:!?'\"()\[\]_/-]+")
 
 
@@ -75,8 +77,14 @@ class Column:
 
     @cached_property
     def numbers(self) -> Array | None:
-        """The values as numbers, (V,) float64; None if one of them is no finite number."""
-        found = [number(value) for value in self.values]
+        """The values as numbers, (V,) float64; None if one of them is no finite number.
+
+        Decimal commas are read (0,75), unless they may separate thousands (1,250).
+        """
+        values = self.values
+        if all(map(_COMMA.fullmatch, values)) and not all(map(_THOUSANDS.fullmatch, values)):
+            values = [value.replace(",", ".") for value in values]
+        found = [number(value) for value in values]
         if not found or not all(n is not None and math.isfinite(n) for n in found):
             return None
         return np.array(found, dtype=np.float64)

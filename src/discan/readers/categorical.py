@@ -15,6 +15,7 @@ from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.readers.csv_rows import Column, Delimiter, Quotes
 from discan.readers.guess import reader
+from discan.readers.pivoting import pivoted, remark_on_single_answers
 from discan.readers.source import Source
 from discan.readers.table_kinds import is_kind
 from discan.readers.tables import (
@@ -52,7 +53,8 @@ def read_categorical(
         "default all columns that look like answers.",
     ] = None,
     missing: Annotated[
-        Iterable[str], "Cells that hold no answer, in any case; empty cells never do."
+        Iterable[str],
+        "Cells that hold no answer, in any case, in place of the usual marks; empty cells never do.",
     ] = MISSING,
     alleles: Annotated[
         str | None,
@@ -68,6 +70,11 @@ def read_categorical(
     merge: Annotated[
         bool, "Whether answers that differ only in case, spaces or punctuation are the same."
     ] = False,
+    pivot: Annotated[
+        Column | Sequence[Column] | None,
+        "If each row of the file holds one answer: the columns of document, question and answer, "
+        "e.g. member,rollcall,vote.",
+    ] = None,
     exposures: Exposures = True,
     header: Heading = None,
     delimiter: Delimiter = None,
@@ -88,6 +95,10 @@ def read_categorical(
     )  # fmt: skip
     with source.naming():
         raw = _read_columns(table)
+        if pivot is not None:
+            raw = pivoted(str(source.path), raw, pivot)
+        elif like is None:
+            remark_on_single_answers(str(source.path), raw)
         return read_answers(str(source.path), raw, options, like, table.has_titles)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 ROWS_AT_ONCE = 64
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # of a data frame that pandas wrote
 
 Row = tuple[int, list[str]]
 Column = str | int
@@ -151,9 +153,10 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
         meta = file.metadata
         size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
         source.check_unpacked(max(size, meta.num_rows // MAX_RATIO))
-        yield 0, list(file.schema_arrow.names)
+        names = [name for name in file.schema_arrow.names if not _UNNAMED_INDEX.fullmatch(name)]
+        yield 0, names
         line = 0
-        for batch in file.iter_batches(batch_size=2**14):
+        for batch in file.iter_batches(batch_size=2**14, columns=names):
             columns = ([_plain(v) for v in column.to_pylist()] for column in batch.columns)
             for cells in zip(*columns, strict=True):
                 line += 1

@@ -69,7 +69,8 @@ _MARKS = {mark.casefold() for mark in MISSING}
 @lru_cache(maxsize=1)
 def _guess(source: Source) -> str:
     """Guess how a table is to be read; "" for no table."""
-    if source.is_folder or not source.name.endswith(ENDINGS):
+    is_text = source.name.endswith(".txt")
+    if source.is_folder or not (source.name.endswith(ENDINGS) or (is_text and _has_tabs(source))):
         return ""
     try:
         sample = _sample(source)
@@ -81,7 +82,7 @@ def _guess(source: Source) -> str:
         return ""
     columns = list(zip(*(row[-width:] for row in rows), strict=True))
     if _mostly_text(columns):
-        return "texts"
+        return "" if is_text else "texts"
     if width < 2:
         return "texts" if key(sample[0][0]) in TEXT else ""
     if _looks_long(sample[0], columns):
@@ -90,6 +91,15 @@ def _guess(source: Source) -> str:
     titles = sample[0] if has_heading(sample, False) else [str(n) for n in range(width)]
     columns, titles = (columns[1:], titles[1:]) if has_names else (columns, titles)
     return "wide" if holds_counts(columns, titles) else "categorical"
+
+
+def _has_tabs(source: Source) -> bool:
+    """Tell whether all first lines have as many tabs, two at least, as those of a table."""
+    lines = source.head.splitlines()
+    tabs = {
+        line.count("\t") for line in lines[: max(1, len(lines) - 1)] if line
+    }  # last: may be cut
+    return len(tabs) == 1 and min(tabs) > 1
 
 
 def _sample(source: Source) -> list[list[str]]:
@@ -110,9 +120,12 @@ def _mostly_text(columns: Sequence[Sequence[str]]) -> bool:
 
 
 def _looks_long(first: list[str], columns: list[tuple[str, ...]]) -> bool:
-    keys = {key(name) for name in first}
-    if len(first) in (2, 3, 4) and keys & DOCUMENT and keys & WORD:
-        return True
+    keys = [key(name) for name in first]
+    document = next((n for n, name in enumerate(keys) if name in DOCUMENT), -1)
+    if document >= 0 and WORD.intersection(keys):
+        repeats = len(set(columns[document])) < len(columns[document])
+        if len(first) in (2, 3, 4) or repeats:
+            return True
     if len(columns) != 3:
         return False
     if number(first[2]) is not None:  # no heading
