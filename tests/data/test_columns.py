@@ -33,6 +33,13 @@ def test_whole_numbers_have_one_spelling():
     assert cells_of(found) == ["1", "1", "2", "2.5", "1.10", "v1.0"]
 
 
+def test_dates_in_several_formats():
+    mixed = ["23.07.2021", "2020-01-31", "28/02/19", "Apr 03, 2020"]
+    assert iso_dates(mixed) == ["2021-07-23", "2020-01-31", "2019-02-28", "2020-04-03"]
+    assert iso_dates([*mixed[:2], "02/03/19"]) is None  # day or month?
+    assert iso_dates([*mixed, "soon, 2020"]) is None
+
+
 def test_decimal_commas():
     assert column(["0,75", "1", "-2,5"])[0].numbers.tolist() == [0.75, 1.0, -2.5]
     assert column(["0,750", "1,250"])[0].numbers.tolist() == [0.75, 1.25]

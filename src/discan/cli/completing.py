@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discan.cli.options import DATASET, NewData, Writing
 from discan.cli.printing import Style, plain, to_json
-from discan.errors import InputError
+from discan.errors import InputError, shown
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus
@@ -36,9 +36,11 @@ def check_questions(fit: Fit) -> None:
     """Refuse a model of texts or other counts, where a document has no one answer to a question."""
     from discan.fitting.summary import fields_of
 
-    if len(fields_of(fit.layout, fit.group_totals)[0]):
+    fields = [name for name, _ in fields_of(fit.layout, fit.group_totals)[0]]
+    if fields:
+        what = f"{shown(fields[0])} holds" if fields[0] else "the data are"
         raise InputError(
-            "the data are counts, not answers to questions; --long lists the counts to expect"
+            f"{what} counts, not answers to a question; --long lists the counts to expect"
         )
 
 
@@ -52,7 +54,8 @@ def complete(fit: Fit, corpus: Corpus, filled: Filled, data: str, reading: NewDa
 
     found = likeliest_answers(*filled, fit.layout, fit.group_totals)
     log.info("%s cells filled in, each by its likeliest answer", f"{len(found):,}")
-    if corpus.reading.get("format") == "categorical" and not data.startswith(DATASET):
+    is_table = corpus.reading.get("format") == "categorical" and not data.startswith(DATASET)
+    if is_table and not corpus.reading["options"].get("pivot"):
         table = _as_given(corpus, found, data, reading)
         if len(table.rows) == corpus.n_documents:
             return table

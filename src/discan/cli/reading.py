@@ -105,6 +105,12 @@ def read_data(
         began = time.perf_counter()
         corpus = read_found(found, reading, like, unknown)
     log.info("%s, read in %.1f s", corpus.description, time.perf_counter() - began)
+    lengths, sizes = corpus.length_table
+    n_empty = int(sizes[lengths == 0].sum())
+    if n_empty and like is None:
+        nouns = corpus.nouns
+        remark = "%s of %s %s hold no %s and tell nothing"
+        log.info(remark, f"{n_empty:,}", f"{corpus.n_documents:,}", nouns.documents, nouns.word)
     if corpus.layout.word_names is None:
         log.info("the words have no names and are numbered from 0 (see --option vocabulary=...)")
     return corpus

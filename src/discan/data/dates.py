@@ -15,6 +15,7 @@ _DAYS = (
     "%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y", "%d-%b-%y", "%a %b %d %Y",
     "%m/%d/%y", "%d/%m/%y", "%A %B %d %Y", "%A %d %B %Y", "%a %d %b %Y", "%Y%m%d",
 )  # fmt: skip
+_DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 _MAYBE = re.compile(r"(?=.*\d)[\w ,./:+()-]{6,40}")
 _ISO_MONTH = re.compile(r"(1[5-9]|20)\d\d-(0[1-9]|1[0-2])")
 _TIME = re.compile(
@@ -34,12 +35,18 @@ def iso_dates(values: Sequence[str]) -> list[str] | None:
         return list(values)
     parts = [_split(value) for value in values]
     days = dict.fromkeys(day for day, _ in parts)
-    found = [dates for form in _DAYS if (dates := _parsed(days, form)) is not None]
-    if not found or any(dates != found[0] for dates in found):
-        return None
+    found = _read_days(days)
+    if found is None:  # written in several ways: each way by itself
+        shapes: dict[str, list[str]] = {}
+        for day in days:
+            shapes.setdefault(_LETTERS.sub("a", _DIGITS.sub("0", day)), []).append(day)
+        dates = [_read_days(same) for same in shapes.values()]
+        found = {day: date for part in dates if part for day, date in part.items()}
+        if len(found) < len(days):
+            return None
     if not any(time for _, time in parts):
-        return [found[0][day] for day, _ in parts]
-    return [f"{found[0][day]}T{time or '00:00:00'}" for day, time in parts]
+        return [found[day] for day, _ in parts]
+    return [f"{found[day]}T{time or '00:00:00'}" for day, time in parts]
 
 
 def may_be_date(value: str) -> bool:
@@ -58,6 +65,12 @@ def _split(value: str) -> tuple[str, str]:
     if match[2]:
         hour = str(int(hour) % 12 + 12 * (match[2][0] in "pP"))
     return day, f"{int(hour):02d}:{rest if ':' in rest else rest + ':00'}"
+
+
+def _read_days(days: Iterable[str]) -> dict[str, str] | None:
+    """Return the dates of days that are all written in one way; None if that is not clear."""
+    found = [dates for form in _DAYS if (dates := _parsed(days, form)) is not None]
+    return found[0] if found and all(dates == found[0] for dates in found) else None
 
 
 def _parsed(days: Iterable[str], form: str) -> dict[str, str] | None:

@@ -54,7 +54,8 @@ def read_categorical(
     ] = None,
     missing: Annotated[
         Iterable[str],
-        "Cells that hold no answer, in any case, in place of the usual marks; empty cells never do.",
+        "Cells that hold no answer, in any case, in place of the usual marks; empty cells never "
+        "do.",
     ] = MISSING,
     alleles: Annotated[
         str | None,

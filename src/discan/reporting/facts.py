@@ -132,6 +132,9 @@ def aligned(fit: Fit, data: Any) -> Corpus:
     elif is_frame(data) and holds_text(data):
         data = read_frame(data, fit)
     if isinstance(data, Corpus):
+        names = data.layout.word_names
+        if names is not None and names is fit.layout.word_names:
+            return data  # read like the model's data, so all remarks were made
         return align(data, fit.layout, left_out=fit.left_out)
     layout = fit.layout
     columns = hasattr(type(data), "columns")
