@@ -33,7 +33,13 @@ POPULATIONS = {  # in the order of the figure
 def main() -> None:
     """Fit three ancestral populations by maximum likelihood, and compare with ADMIXTURE."""
     folder = needed("hapmap3", *(f"hapmap3.{end}" for end in FILES))
-    report = Report("admixture", "Ancestry from genotypes: HapMap3 and ADMIXTURE")
+    report = Report(
+        "admixture",
+        "Ancestry from genotypes: HapMap3 and ADMIXTURE",
+        "Does discan find the same ancestry as ADMIXTURE, the usual program for it? Both fit "
+        "the same data by maximum likelihood, so proportions and likelihoods can be compared "
+        "directly.",
+    )
     data = load_hapmap3(folder)
     counts = data.corpus.to_csr()
     if report.quick:

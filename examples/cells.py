@@ -26,7 +26,12 @@ KNOWN = {  # genes that commonly mark these cells
 
 def main() -> None:
     """Fit components to the counts alone, then compare them with the sorted cell types."""
-    report = Report("cells", "Single cells: do components recover the sorted cell types?")
+    report = Report(
+        "cells",
+        "Single cells: do components recover the sorted cell types?",
+        "Blood cells were sorted into types by antibodies. Do components of their gene "
+        "counts, which do not know the types, recover them?",
+    )
     cells, genes, kinds = read(needed("pbmc_facs", "counts.npz", "genes.csv", "samples.csv"))
     if report.quick:
         cells, kinds = cells[::10], kinds[::10]

@@ -71,6 +71,8 @@ class Report:
         Name of the files: ``docs/results/<name>.md``, ``<name>-<figure>.svg``.
     title : str
         First line of the page.
+    lead : str
+        The question, in one or two sentences: the first paragraph.
 
     Attributes
     ----------
@@ -81,13 +83,13 @@ class Report:
         Folder of the files.
     """
 
-    def __init__(self, name: str, title: str) -> None:
+    def __init__(self, name: str, title: str, lead: str) -> None:
         options = argparse.ArgumentParser(description=title)
         options.add_argument("--quick", action="store_true", help="a short run, as a test")
         options.add_argument("--out", type=Path, help="folder to write to (docs/results)")
         given = options.parse_args()
         self.name = self.script = name
-        self.title, self.quick = title, given.quick
+        self.title, self.lead, self.quick = title, lead, given.quick
         temporary = Path(tempfile.gettempdir(), "discan-examples")
         self.out: Path = given.out or (temporary if given.quick else RESULTS)
         self.parts: list[str] = []
@@ -123,7 +125,7 @@ class Report:
         self.parts.append(f"![{caption}]({path.name})")
 
     def write(self, **settings: Any) -> Path:
-        """Write the page: title, date, version, settings, seconds, machine; then all parts.
+        """Write the page: title, lead, all parts; then date, version, settings, seconds, machine.
 
         Parameters
         ----------
@@ -140,8 +142,8 @@ class Report:
             f"Python {platform.python_version()}",
         }
         lines = [f"- {key}: {value}" for key, value in head.items()]
-        script = f"Written by `examples/{self.script}.py`."
-        page = "\n\n".join([f"# {self.title}", script, "\n".join(lines), *self.parts]) + "\n"
+        how = ["## How it was run", f"Written by `examples/{self.script}.py`.", "\n".join(lines)]
+        page = "\n\n".join([f"# {self.title}", self.lead, *self.parts, *how]) + "\n"
         self.out.mkdir(parents=True, exist_ok=True)
         path = self.out / f"{self.name}.md"
         path.write_text(page, "utf-8")

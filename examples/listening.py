@@ -25,7 +25,12 @@ short = partial(mean_and_error, digits=3)
 
 def main() -> None:
     """Fit to a thinned part of the plays, and predict another part of the same size."""
-    report = Report("listening", "Last.fm: which artists, and how many plays?")
+    report = Report(
+        "listening",
+        "Last.fm: which artists, and how many plays?",
+        "Who listens to which artists, and how much? Two models are compared by plays that "
+        "were held out: one of proportions, one of amounts.",
+    )
     plays = read(needed("lastfm", "artists.dat", "user_artists.dat"))
     if report.quick:
         plays = plays.select(np.arange(plays.n_documents) % 10 == 0)

@@ -26,7 +26,12 @@ PAPER = {
 
 def main() -> None:
     """Compare words and components by cross-validation, and on the messages sorted by date."""
-    report = Report("newsgroups", "20 newsgroups: messages by words and by components")
+    report = Report(
+        "newsgroups",
+        "20 newsgroups: messages by words and by components",
+        "Do components help to tell to which newsgroup a message was sent? Words, components "
+        "and both are compared, beside the figures of the paper.",
+    )
     name = "20news-bydate.tar.gz"
     archive = needed("20news-bydate", name) / name
     step = 20 if report.quick else 1

@@ -51,7 +51,12 @@ class Rates(NamedTuple):
 
 def main() -> None:
     """Fit components to the training stories, then one support vector machine per category."""
-    report = Report("reuters", "Reuters-21578: categories by words and by components")
+    report = Report(
+        "reuters",
+        "Reuters-21578: categories by words and by components",
+        "Do components help to sort news into categories? Words, components and both are "
+        "compared, beside the figures of the paper.",
+    )
     data = load_reuters(needed("reuters21578", "reuters21578.tar.gz"))
     corpus, topics = data.corpus, data.document_table["topics"]
     training = data.document_table["split"] == "train"

@@ -36,7 +36,12 @@ class Question(NamedTuple):
 
 def main() -> None:
     """Measure the rankings on both collections."""
-    report = Report("search", "Search: words, BM25, components, and words with components")
+    report = Report(
+        "search",
+        "Search: words, BM25, components, and words with components",
+        "Do components help to find texts? Four ways to rank texts for a query are compared, "
+        "where one known text is wanted and where all texts on a subject are.",
+    )
     archives = {"20 newsgroups": ("20news-bydate", "20news-bydate.tar.gz", messages),
                 "Reuters-21578": ("reuters21578", "reuters21578.tar.gz", stories)}  # fmt: skip
     found = {name: needed(folder, file) / file for name, (folder, file, _) in archives.items()}

@@ -22,7 +22,13 @@ from discan.typing import Array
 
 def main() -> None:
     """Fit both orientations for all K, choose K by held-out votes, and draw the blocs."""
-    report = Report("senate", "Blocs of the United States Senate")
+    report = Report(
+        "senate",
+        "Blocs of the United States Senate",
+        "Which blocs did the Senate of 2003 have, and can their number be known? The example "
+        "of the paper, with its figures beside ours, and votes that were held out to choose "
+        "the number of blocs.",
+    )
     run = Length((2, 3), 3, 2, 2, 2, 2, 10, 5) if report.quick else Length()
     data, year = load()
     if year == 2005:

@@ -22,7 +22,13 @@ N_DRAWS, AT_ONCE = 200_000, 20_000  # memberships drawn from the prior
 def main() -> None:
     """Fit profiles for K = 2 to 9, and score people who were not fitted."""
     folder = needed("nltcs", "nltcs.train.data", "nltcs.test.data")
-    report = Report("survey", "Profiles of disability: the National Long Term Care Survey")
+    report = Report(
+        "survey",
+        "Profiles of disability: the National Long Term Care Survey",
+        "Which profiles of disability are there in a survey of the elderly, and how many of "
+        "them can be told from the answers? Profiles are judged by how well they predict "
+        "people who were not fitted.",
+    )
     train, test = (read(folder / f"nltcs.{part}.data") for part in ("train", "test"))
     sizes, n_chains = ((2, 3), 1) if report.quick else (range(2, 10), 3)
     if report.quick:

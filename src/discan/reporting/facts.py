@@ -125,6 +125,13 @@ def gather(
     )  # fmt: skip
 
 
+def _has_columns(data: Corpus, fit: Fit) -> bool:
+    """Tell whether data have the words of a model, in the same places."""
+    given, layout = data.layout, fit.layout
+    named = given.word_names is not None and given.word_names == layout.word_names
+    return named and bool(np.array_equal(given.group_of_word, layout.group_of_word))
+
+
 def aligned(fit: Fit, data: Any) -> Corpus:
     """Return data in the columns of the model."""
     if is_annotated(data):
@@ -132,9 +139,8 @@ def aligned(fit: Fit, data: Any) -> Corpus:
     elif is_frame(data) and holds_text(data):
         data = read_frame(data, fit)
     if isinstance(data, Corpus):
-        names = data.layout.word_names
-        if names is not None and names is fit.layout.word_names:
-            return data  # read like the model's data, so all remarks were made
+        if _has_columns(data, fit):  # read like the model's data: the reader made the remarks
+            return data
         return align(data, fit.layout, left_out=fit.left_out)
     layout = fit.layout
     columns = hasattr(type(data), "columns")
