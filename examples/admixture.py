@@ -36,9 +36,7 @@ def main() -> None:
     report = Report(
         "admixture",
         "Ancestry from genotypes: HapMap3 and ADMIXTURE",
-        "Does discan find the same ancestry as ADMIXTURE, the usual program for it? Both fit "
-        "the same data by maximum likelihood, so proportions and likelihoods can be compared "
-        "directly.",
+        "Does discan find the same ancestry as ADMIXTURE, the usual program for it?",
     )
     data = load_hapmap3(folder)
     counts = data.corpus.to_csr()

@@ -153,3 +153,51 @@ def test_cross_validation_and_classifiers_take_answers():
 def test_groups_are_the_questions():
     with pytest.raises(InputError, match="leave out groups"):
         discan.MPCA(2, groups=[0] * 9).fit(pd.DataFrame(ANSWERS))
+
+
+# ---- frames that are no answers ----
+
+
+def plays():
+    return pd.DataFrame(
+        {
+            "user_id": ["u1", "u1", "u2", "u2"],
+            "item": [7, 8, 7, 7],
+            "plays": [2, 1, 3, 1],
+            "day": pd.to_datetime(["2024-01-01"] * 4),
+        }
+    )
+
+
+def test_a_frame_of_triples(caplog):
+    with caplog.at_level(logging.WARNING):
+        discan.read(plays())
+    assert "each row seems to count 'item' of 'user_id'" in caplog.text
+    assert "format='long'" in caplog.text
+    corpus = discan.read(plays(), format="long")
+    assert corpus.document_names == ("u1", "u2")
+    assert corpus.layout.word_names == ("7", "8")
+    assert corpus.to_csr().toarray().tolist() == [[2, 1], [4, 0]]
+    assert discan.read(plays()[:1], like=corpus).to_csr().toarray().tolist() == [[2, 0]]
+
+
+def test_a_frame_of_texts(caplog):
+    texts = ["the cat sat on the mat, and a dog too", None, "a dog; and\na cat, or so it is"] * 8
+    frame = pd.DataFrame({"text": [f"{t} {n}" if t else t for n, t in enumerate(texts)], "n": 1})
+    with caplog.at_level(logging.WARNING):
+        discan.read(frame.assign(place=["Bonn", "Rome"] * 12))
+    assert "column 'text' holds texts" in caplog.text
+    corpus = discan.read(frame, format="texts", max_df=1.0, stop_words="none")
+    assert corpus.n_documents == 24
+    assert {"cat", "dog", "mat"} <= set(corpus.layout.word_names)
+
+
+def test_formats_that_no_frame_has():
+    with pytest.raises(InputError, match="no format of a data frame"):
+        discan.read(plays(), format="vcf")
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_texts_are_no_counts(kind):
+    with pytest.raises(InputError, match="CountVectorizer"):
+        discan.LDA(2).fit(kind(["the cat", "the dog"]))

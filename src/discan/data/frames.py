@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+import io
 import logging
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +18,15 @@ from discan.data.columns import MISSING, Codes, clean
 from discan.data.completing import Answers, Filling, answer_texts
 from discan.data.corpus import Corpus
 from discan.data.counted import holds_counts
-from discan.data.roles import Plan
-from discan.errors import InputError, shown
+from discan.data.roles import DOCUMENT, WORD, Plan, key
+from discan.errors import Argument, InputError, shown
 
-__all__ = ["completed", "holds_text", "is_frame", "read_frame"]
+__all__ = ["completed", "frame_as_csv", "holds_text", "is_frame", "read_frame"]
 
 log = logging.getLogger("discan")
 
 SAMPLE = 200
+MANY_SPACES = 6.0  # per cell of a column of texts
 
 
 class _Frame(NamedTuple):
@@ -69,12 +73,34 @@ def read_frame(data: Any, like: Any = None, **options: Any) -> Corpus:
             has = ", ".join(AnswerOptions.__dataclass_fields__)
             raise InputError(f"a data frame is read without an option {name!r}; it has {has}")
     raw = [_coded(title, column) for title, column in zip(frame.titles, frame.columns, strict=True)]
+    if like is None and not options:
+        _remark_on_kind(raw)
     if frame.names is not None and "id_column" not in options:
         options["id_column"] = False
     corpus = read_answers(FRAME, raw, AnswerOptions(**options), like)
     if frame.names is not None:
         corpus = corpus.described(document_names=tuple(frame.names))
     return corpus
+
+
+def _remark_on_kind(columns: Sequence[RawColumn]) -> None:
+    """Say how to read a frame that holds triples or texts; it is read as answers otherwise."""
+    keys = {key(column.title): column.title for column in columns}
+    pair = [next((keys[k] for k in keys if k in known), None) for known in (DOCUMENT, WORD)]
+    prose = [c.title for c in columns if _is_prose(c)]
+    if None not in pair:
+        remark = "%s: each row seems to count %s of %s; to read it so use discan.read(frame, %s)"
+        log.warning(remark, FRAME, shown(pair[1]), shown(pair[0]), Argument("format", "long"))
+    elif prose:
+        remark = "%s: column %s holds texts; to count their words use discan.read(frame, %s)"
+        log.warning(remark, FRAME, shown(prose[0]), Argument("format", "texts"))
+
+
+def _is_prose(column: RawColumn) -> bool:
+    """Tell whether a column holds texts: many words each, and mostly different ones."""
+    texts = [cell for cell in column.cells if cell]
+    spaces = sum(text.count(" ") for text in texts) / max(1, len(texts))
+    return spaces > MANY_SPACES and len(texts) > 0.5 * len(column.codes)
 
 
 def completed(data: Any, corpus: Corpus, answers: Answers) -> Any:
@@ -121,6 +147,17 @@ def _of_one_type(column: list[Any]) -> list[Any]:
         return [kind(v) if isinstance(v, str) else v for v in column]
     except (TypeError, ValueError):
         return [None if v is None else str(v) for v in column]
+
+
+def frame_as_csv(data: Any) -> bytes:
+    """Return a frame as the text of a table with titles, in UTF-8; missing cells are empty."""
+    frame = _taken_apart(data)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(frame.titles)
+    columns = [list(map(_cell, _listed(column))) for column in frame.columns]
+    rows.writerows(zip(*columns, strict=True))
+    return text.getvalue().encode()
 
 
 # ---- libraries ----

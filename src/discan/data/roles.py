@@ -16,7 +16,7 @@ from discan.data.bins import quantile_edges
 from discan.data.columns import Column
 from discan.data.nouns import ALLELES, ANSWERS, VOTES, Nouns
 
-__all__ = ["Plan", "key", "make_plan", "noun_of"]
+__all__ = ["DOCUMENT", "WORD", "Plan", "key", "make_plan", "noun_of"]
 
 ENOUGH_ROWS = 10  # fewer rows tell little about a column
 NEARLY = 0.9  # of the values are distinct
@@ -37,6 +37,13 @@ DESCRIBING = NAMES | IDENTIFIERS | set(
     "party partyname partycode state stateabbrev district districtcode chamber congress icpsr "
     "cqlabel caucus faction term cluster group class classname target year date".split()
 )  # fmt: skip
+DOCUMENT = set(
+    "document doc docid documentid user userid customer customerid sample cell d".split()
+)
+WORD = set(
+    "word term token wordid feature item itemid artist artistid gene movie movieid product "
+    "productid book bookid isbn song songid track trackid".split()
+)
 _BALLOTS = ({"yea", "nay"}, {"yes", "no"}, {"y", "n"}, {"aye", "no"}, {"aye", "nay"},
             {"for", "against"}, {"in favour", "against"})  # fmt: skip
 _PARLIAMENT = set(

@@ -28,6 +28,7 @@ def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = Non
 
     Frames of answers, AnnData and MuData are read as the data of ``fit`` were, if it is given.
     """
+    _refuse_texts(X)
     if is_annotated(X) or (is_frame(X) and holds_text(X)):
         corpus = read_annotated(X, fit) if is_annotated(X) else read_frame(X, fit)
         if fit is not None:
@@ -57,6 +58,18 @@ def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = Non
     if reset:
         estimator.n_features_in_ = corpus.n_words
     return corpus
+
+
+def _refuse_texts(X: Any) -> None:
+    """Refuse a list or a column of texts with a word on how to count them."""
+    first: Any = X[:1] if isinstance(X, list | tuple | np.ndarray) else None
+    if hasattr(X, "head") and len(getattr(X, "shape", ())) == 1:  # a series of pandas or polars
+        first = X.head(1).to_list()
+    if first is not None and len(first) and isinstance(first[0], str):
+        raise InputError(
+            "X holds texts; count their words first, e.g. by scikit-learn's "
+            "CountVectorizer().fit_transform(texts)"
+        )
 
 
 def _regrouped(corpus: Corpus, groups: Any) -> Corpus:

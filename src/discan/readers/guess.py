@@ -13,12 +13,13 @@ from typing import Any
 
 from discan.data.align import align
 from discan.data.annotated import is_annotated, read_annotated
+from discan.data.answer_remarks import FRAME
 from discan.data.corpus import Corpus
 from discan.data.foreign import kind_of_file, unreadable
-from discan.data.frames import is_frame, read_frame
+from discan.data.frames import frame_as_csv, is_frame, read_frame
 from discan.errors import Argument, InputError, LimitError, shown
 from discan.readers.options import Option, options_of
-from discan.readers.source import MAX_UNPACKED, Source
+from discan.readers.source import MAX_UNPACKED, Source, TextSource
 from discan.readers.tokens import TextOptions, word_list
 
 __all__ = ["READERS", "Reader", "check_options", "guess", "plain_options", "read", "reader"]
@@ -58,6 +59,9 @@ class Reader:
 
 
 READERS: dict[str, Reader] = {}
+
+FRAME_FORMATS = ("long", "texts", "fields", "wide", "categorical")
+"""Kinds of tables that a data frame may be read as."""
 
 
 def reader(
@@ -100,7 +104,8 @@ def read(
     ----------
     path : file or folder, or a Source made of it; data frame, AnnData or MuData
         Files packed as .gz, .xz, .bz2 or .zst are unpacked while they are read. A data frame takes
-        the options of tables of answers; AnnData and MuData take ``layer`` and ``raw``.
+        the options of tables of answers, or with ``format`` those of another kind of table: "long",
+        "texts", "fields", "wide" or "categorical". AnnData and MuData take ``layer`` and ``raw``.
     format : name of a reader (``discan.readers.READERS``), guessed if not given
     like : fitted estimator, Fit or Corpus, optional
         The data are read as its data were, and arranged in its columns; words that it does not
@@ -117,6 +122,17 @@ def read(
         Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
     """
     like = getattr(like, "fit_", like)
+    before = "" if like is None else like.reading.get("format", "")
+    if is_frame(path) and not is_annotated(path):
+        if format is None and before in FRAME_FORMATS:
+            format = before
+        if format is not None:
+            if format not in FRAME_FORMATS:
+                use = {"format": FRAME_FORMATS}
+                problem = "{} is no format of a data frame"
+                raise InputError(problem, argument="format", value=format, use=use)
+            path = TextSource(FRAME, frame_as_csv(path))
+            options = {"delimiter": ",", **options}
     if is_annotated(path) or is_frame(path):
         corpus = _read_object(path, like, options)
         if like is None:

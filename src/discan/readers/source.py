@@ -26,6 +26,7 @@ __all__ = [
     "MAX_UNPACKED",
     "PACKED_STARTS",
     "Source",
+    "TextSource",
     "unpacked_name",
 ]
 
@@ -241,6 +242,19 @@ class _Zst:
 
     def close(self) -> None:
         self._raw.close()
+
+
+class TextSource(Source):
+    """The text of a table in memory, read as a file would be; ``title`` is its name in remarks."""
+
+    def __init__(self, title: str, text: bytes) -> None:
+        self.path, self.name, self.is_folder = Path(title), "table.csv", False
+        self.max_unpacked = len(text)
+        self._text = text
+
+    def open(self, path: Path | None = None) -> BinaryIO:
+        """Return the text as a stream of bytes."""
+        return io.BytesIO(self._text)
 
 
 def _mode(path: Path) -> int:

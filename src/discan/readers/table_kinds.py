@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from discan.data.columns import MISSING, number
 from discan.data.counted import holds_counts
-from discan.data.roles import key
+from discan.data.roles import DOCUMENT, WORD, key
 from discan.errors import DiscanError
 from discan.readers.csv_rows import table_rows
 from discan.readers.source import Source
@@ -21,13 +21,6 @@ __all__ = [
 ENDINGS = (".csv", ".tsv", ".tab", ".parquet", ".dat", ".data")
 
 # Titles of columns, as `key` writes them.
-DOCUMENT = set(
-    "document doc docid documentid user userid customer customerid sample cell d".split()
-)
-WORD = set(
-    "word term token wordid feature item itemid artist artistid gene movie movieid product "
-    "productid book bookid isbn song songid track trackid".split()
-)
 COUNT = set(
     "count counts n num number freq frequency weight value plays playcount listens tf rating stars "
     "quantity qty times occurrences total amount visits views clicks hits purchases orders reads "
