@@ -67,7 +67,7 @@ def _is_numeric(column: Column | None) -> bool:
     """Tell whether a column holds numbers that are no names of the rows."""
     if column is None or column.numbers is None or column.is_constant:
         return False
-    return not column.is_distinct or any("." in value for value in column.values)
+    return not column.is_distinct or any(mark in v for v in column.values for mark in ".,")
 
 
 def _remark_on_cells(origin: str, plan: Plan, by_title: Mapping[str, Column]) -> None:
