@@ -169,8 +169,9 @@ def plays():
     )
 
 
-def test_a_frame_of_triples(caplog):
-    with caplog.at_level(logging.WARNING):
+def test_a_frame_of_triples(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)
+    with caplog.at_level(logging.WARNING, "discan"):
         discan.read(plays())
     assert "each row seems to count 'item' of 'user_id'" in caplog.text
     assert "format='long'" in caplog.text
@@ -181,10 +182,11 @@ def test_a_frame_of_triples(caplog):
     assert discan.read(plays()[:1], like=corpus).to_csr().toarray().tolist() == [[2, 0]]
 
 
-def test_a_frame_of_texts(caplog):
+def test_a_frame_of_texts(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("discan"), "propagate", True)
     texts = ["the cat sat on the mat, and a dog too", None, "a dog; and\na cat, or so it is"] * 8
     frame = pd.DataFrame({"text": [f"{t} {n}" if t else t for n, t in enumerate(texts)], "n": 1})
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING, "discan"):
         discan.read(frame.assign(place=["Bonn", "Rome"] * 12))
     assert "column 'text' holds texts" in caplog.text
     corpus = discan.read(frame, format="texts", max_df=1.0, stop_words="none")
