@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Try an installed discan as a new user would, with nothing but its dependencies.
 
-``python scripts/smoke.py [--extras parquet,cells,zstandard,dask,arviz]`` fits, saves, loads, resumes,
-searches and draws, in Python and by commands, in a temporary folder. With --extras it also tries
-what these extras are for. It ends with an error at the first thing that does not work.
+``python scripts/smoke.py [--extras parquet,cells,zstandard,dask,arviz]`` fits, saves, loads,
+resumes, searches and draws, in Python and by commands, in a temporary folder. With --extras it also
+tries what these extras are for. It ends with an error at the first thing that does not work.
 """
 
 from __future__ import annotations
