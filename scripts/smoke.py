@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Try an installed discan as a new user would, with nothing but its dependencies.
 
-``python scripts/smoke.py [--extras parquet,cells,zstandard,arviz]`` fits, saves, loads, resumes,
-searches and draws, in Python and by commands, in a temporary folder. With --extras it also tries
-what these extras are for. It ends with an error at the first thing that does not work.
+``python scripts/smoke.py [--extras parquet,cells,zstandard,dask,arviz]`` fits, saves, loads,
+resumes, searches and draws, in Python and by commands, in a temporary folder. With --extras it also
+tries what these extras are for. It ends with an error at the first thing that does not work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 import discan
 
-EXTRAS = ("parquet", "cells", "zstandard", "arviz")
+EXTRAS = ("parquet", "cells", "zstandard", "dask", "arviz")
 COUNTS = np.kron(np.eye(2, dtype=int), np.full((10, 4), 3)) + np.tile([1, 0, 2, 0], (20, 2))
 
 
@@ -129,6 +129,21 @@ def try_zstandard(folder: Path) -> None:
     (folder / "votes.csv.zst").write_bytes(zstandard.ZstdCompressor().compress(text))
     same = discan.read(folder / "votes.csv").digest == discan.read(folder / "votes.csv.zst").digest
     check(same, "a file packed by Zstandard is read")
+
+
+def try_dask(folder: Path) -> None:
+    """Fit to a corpus folder on a cluster of one worker, in this process."""
+    from distributed import Client
+
+    from discan.data.folders.writer import write_corpus
+
+    write_corpus(discan.Corpus(COUNTS), folder / "data")
+    settings: dict[str, Any] = {"algorithm": "map", "random_state": 0, "max_iter": 5}
+    here = discan.LDA(2, **settings).fit(COUNTS)
+    local = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with Client(processes=False, **local) as client:
+        there = discan.LDA(2, **settings, engine=discan.Dask(client)).fit(folder / "data")
+    check(np.array_equal(here.components_, there.components_), "a fit by Dask is the same")
 
 
 def try_arviz(folder: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from site_parts import part
 
+from discan.algorithms import Algorithm
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 blocks = part("blocks")
@@ -124,6 +126,36 @@ def test_skeletons_have_the_real_signatures():
         for name in base.__abstractmethods__:
             ours, theirs = (inspect.signature(getattr(cls, name)) for cls in (skeleton, base))
             assert list(ours.parameters) == list(theirs.parameters), name
+
+
+def test_the_developer_guide_names_what_exists():
+    """Every file, class, function and word of code that it mentions is in the tree."""
+    source = ROOT / "src" / "discan"
+    text = (ROOT / "docs" / "developer.md").read_text("utf-8")
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    files = [path for folder in (source, ROOT / "tests") for path in folder.rglob("*")]
+    known = {path.stem for path in files}
+    for path in files:
+        if path.suffix in (".py", ".js"):
+            known |= set(re.findall(r"\w+", path.read_text("utf-8")))
+    mentioned = set(re.findall(r"`([^`\n]+)`", text))
+    assert len(mentioned) > 100
+    for name in mentioned:
+        if re.fullmatch(r"[\w.]+(/[\w.]*)+", name):
+            places = [base / name for base in (ROOT, source, source / "kernels", ROOT / "docs")]
+            assert any(p.exists() or p.with_suffix(".py").exists() for p in places), name
+        else:
+            assert set(re.findall(r"[A-Za-z_]\w+", name)) <= known, name
+
+
+def test_contributing_has_every_part_and_every_verb():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    tree = text.partition("src/discan/\n")[2].partition("```")[0]
+    parts = {path.parent.name for path in (ROOT / "src" / "discan").glob("*/__init__.py")}
+    assert set(re.findall(r"^  (\w+)/ ", tree, re.MULTILINE)) == parts
+    verbs = re.findall(r"^  \| `(\w+)` \|", text, re.MULTILINE)
+    public = {name for name, value in vars(Algorithm).items() if callable(value)}
+    assert set(verbs) == {name for name in public if not name.startswith("_")}
 
 
 def test_promises_name_tests_that_exist():

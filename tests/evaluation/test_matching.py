@@ -9,7 +9,7 @@ import pytest
 import discan
 from discan.data.corpus import Corpus
 from discan.evaluation.distances import MEASURES, distances
-from discan.evaluation.matching import agreement, match, match_components, order_like
+from discan.evaluation.matching import agreement, match, match_components
 
 RNG = np.random.default_rng(0)
 
@@ -84,7 +84,7 @@ def test_fits_agree_with_themselves_in_another_order():
     ]
     mixed = discan.LDA(3, algorithm="map", alpha=0.1, init=fits[0].components[[2, 0, 1]])
     again = mixed.fit(counts).fit_  # the order of given components stays
-    assert order_like(fits[0], again).tolist() == [1, 2, 0]
+    assert match(fits[0], again).order.tolist() == [1, 2, 0]
     similar = agreement([*fits, again])
     np.testing.assert_allclose(similar, similar.T)
     assert similar[0, 2] > 0.95

@@ -14,7 +14,7 @@ from discan.evaluation.distances import distances
 from discan.fitting.result import Fit
 from discan.typing import Array
 
-__all__ = ["Matching", "agreement", "match", "match_components", "order_like"]
+__all__ = ["Matching", "agreement", "match", "match_components"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,6 @@ def match(first: Fit, second: Fit, measure: str = "hellinger") -> Matching:
     return match_components(
         first.components, second.components, first.layout, first.group_totals, measure
     )
-
-
-def order_like(first: Fit, second: Fit) -> Array:
-    """Order (K,) of the components of the second fit that puts them in the order of the first."""
-    return match(first, second).order
 
 
 def agreement(fits: Sequence[Fit], measure: str = "hellinger") -> Array:
