@@ -134,7 +134,7 @@ class Task:
     def needed_bytes(self, schedule: Schedule, n_workers: int) -> int:
         """Estimate the memory of the fit, its start aside, on so many threads."""
         n_components = len(self.model.alpha)
-        needed = float(schedule.bytes + n_workers * schedule.block_bytes)
+        needed = float(schedule.needs(n_workers))
         scores = 0 if schedule.corpus.on_disk else n_components * schedule.corpus.n_documents
         learns = bool(self.learn & set(self.model.hyperparameters))
         absence = self.model.can_be_absent(self.learn)
@@ -186,7 +186,7 @@ class Run:
     over: str | None = None  # why the algorithm ended the fit, if it did
     converged: bool = False
     limited: Schedule | None = None  # the schedule with the cycles of the last ``advance``
-    _buffers: list[Array | None] = field(default_factory=list)  # memory of lanes, to be reused
+    _buffers: list[Array] = field(default_factory=list)  # memory of lanes, to be reused
 
     @classmethod
     def begin(
@@ -216,8 +216,7 @@ class Run:
         lanes = min(len(blocks), schedule.first_lanes or len(blocks))
         kept = MemoryStates() if states is None else states
         visit = Visit(algorithm, params, corpus, kept, blocks, lanes, clock)
-        parts = engine.visit(LaneJob(visit, start=start), range(lanes))
-        stats = Stats.merged(parts, engine)
+        stats = LaneJob(visit, schedule.first_lanes is not None, start=start).total(engine)
         if stats.loading_sums is not None:
             params = algorithm.update(params, stats, 1.0, clock, engine)
         return cls(task, schedule, params, visit.states, engine)
@@ -295,13 +294,12 @@ class Run:
         """Run one cycle; ``seen`` is told how many documents each step has seen."""
         began = time.perf_counter()
         before, clock = self.params, Clock(np.uint64(self.task.seed), self.cycle)
-        rounds = []
+        total = Stats()
         for blocks in self.schedule.rounds:
             for _ in range(self.schedule.visits):  # the last one counts
                 stats = self._visit(blocks, clock, seen)
-            rounds.append(stats.without_counts())
+            total.add(stats.without_counts())
             del stats  # its counts or moves, before the next round makes its own
-        total = Stats.merged(rounds, self.engine)
         ended = self.algorithm.finish(before, self.params, total, clock, self.schedule, self.engine)
         self.params, self.over = ended.params, ended.reason
         self.cycle += 1
@@ -327,16 +325,13 @@ class Run:
             )  # fmt: skip
             if spare:
                 begin_steps(visit, engine)
-            # dealt out beforehand: lanes on several threads must not take from one list
-            buffers = [*self._buffers, *[None] * n_lanes]
-            lanes = engine.visit(LaneJob(visit, buffers), range(n_lanes))
-            self._buffers = [other.loading_sums for other in lanes[1:]]
-            stats = Stats.merged(lanes, engine)
+            stats = LaneJob(visit, self.schedule.sums, self._buffers).total(engine)
             of = self.schedule.total_documents or self.training.n_documents
             fraction = stats.n_documents / of
             self.params = algorithm.update(self.params, stats, fraction, clock, engine)
-            if stats.loading_sums is not self.params.loading_counts:
-                self._buffers.append(stats.loading_sums)
+            sums = stats.loading_sums
+            if sums is not None and sums is not self.params.loading_counts:
+                self._buffers.append(sums)
             if not self.params.repeat:
                 break
         return stats

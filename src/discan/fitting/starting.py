@@ -97,7 +97,7 @@ def begin(
 def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> int:
     """Estimate the memory of a fit and of its start; the start ends before the fit begins."""
     name = (schedule.start if init == "auto" else init) if isinstance(init, str) else "random"
-    start = _BYTES[name](task, schedule) if name in _BYTES else 0.0
+    start = _BYTES[name](task, schedule, n_workers) if name in _BYTES else 0.0
     return max(task.needed_bytes(schedule, n_workers), int(start))
 
 
@@ -299,28 +299,29 @@ def _copied_bytes(task: Task, corpus: Corpus, each: int) -> float:
     return 8.0 * n_components * corpus.n_words + COPY * drawn
 
 
-def _documents_bytes(task: Task, schedule: Schedule) -> float:
+def _documents_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """A start from the words of documents, and the pass over all documents."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     first = first_pass(schedule).plan(corpus, n_components, np.uint64(task.seed))
     scores = 4.0 * n_components * _in_memory(corpus)
-    visits = float(first.visit_bytes or first.bytes) + scores
+    visits = first.visits_need(n_workers) + scores
     copied = _copied_bytes(task, corpus, task.algorithm.documents_per_component)
     return max(copied, 8.0 * n_components * corpus.n_words + visits)
 
 
-def _map_bytes(task: Task, schedule: Schedule) -> float:
+def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """The start of MAP from documents, then its cycles, and the scores that are read at the end."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
-    cycles = float(own.visit_bytes or own.bytes)
+    cycles = float(own.visits_need(n_workers))
     loadings, scores = n_components * corpus.n_words, n_components * _in_memory(corpus)
     read = 12.0 * loadings + 12.0 * scores + own.block_bytes
-    return max(_documents_bytes(replace(task, algorithm=EM()), other), cycles, read)
+    documents = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
+    return max(documents, cycles, read)
 
 
-def _words_bytes(task: Task, schedule: Schedule) -> float:
+def _words_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """The table of words that occur together, with a copy of it or with a start from documents."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     table = 4.0 * corpus.n_words * sketch_width(corpus.n_words, n_components)
@@ -328,11 +329,11 @@ def _words_bytes(task: Task, schedule: Schedule) -> float:
     return table + max(table + 8.0 * n_components * corpus.n_words, copied)
 
 
-def _corners_bytes(task: Task, schedule: Schedule) -> float:
+def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """Shares of all words, what leads to them, and the search for principal components."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     if corpus.n_documents <= n_components:
-        return _documents_bytes(task, schedule)
+        return _documents_bytes(task, schedule, n_workers)
     loaded = 8.0 * (corpus.n_entries + corpus.n_documents) if corpus.on_disk else 0.0
     columns = min(krylov_width(n_components, corpus.n_documents), corpus.n_documents)
     of_documents, of_words = (8.0 * n * columns for n in (corpus.n_documents, corpus.n_words))
