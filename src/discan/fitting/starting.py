@@ -28,6 +28,7 @@ from discan.algorithms.starts import (
 )
 from discan.data.blocks import BlockRef
 from discan.data.corpus import Corpus
+from discan.data.drafts import storage_errors
 from discan.data.folders.corpus import FolderCorpus
 from discan.data.nouns import counted
 from discan.engines import Engine, Threads
@@ -79,6 +80,9 @@ def begin(
     needed = needed_bytes(task, schedule, init, engine.n_workers)
     if schedule.corpus.on_disk:
         check_memory(needed, remedy=FEWER)
+        if place is not None:
+            with storage_errors(place):
+                place.mkdir(parents=True, exist_ok=True)
         check_disk(task, schedule, place)
         if durable and place is not None:
             DiskStates.clear(place)
@@ -154,11 +158,8 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
 
     A few sweeps of a chain come before each attempt.
     """
-    if task.corpus.on_disk:
-        raise InputError(
-            "components are merged by all their tokens, so the documents must be in memory",
-            remedy="load the corpus, or give a number of components",
-        )
+    if isinstance(task.corpus, FolderCorpus):  # merging looks at all tokens of a component
+        task = replace(task, corpus=task.corpus.loaded())
     if task.prior.seeds is not None:
         raise InputError(
             "components with seeds cannot be merged", use={"n_components": ..., "init": "map"}
@@ -342,8 +343,18 @@ def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     return loaded + max(78.0 * corpus.n_entries, 16.0 * corpus.n_entries + search)
 
 
+def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
+    """The start of MAP; of a folder also all documents, their tokens and their scores."""
+    corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
+    if not corpus.on_disk:
+        return needed
+    scores = 8.0 * len(task.model.alpha) * corpus.n_documents
+    return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
+
+
+TOKEN = 40  # bytes of a token while components are merged
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 _BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
-    "corners": _corners_bytes, "merged": _map_bytes,
+    "corners": _corners_bytes, "merged": _merged_bytes,
 }  # fmt: skip
