@@ -246,7 +246,7 @@ def test_what_needs_documents_in_memory_is_refused(options, message, folders):
 
 
 def test_too_many_exposures_are_refused(folders, monkeypatch):
-    monkeypatch.setattr("discan.fitting.run.MOST_LEVELS", 3)
+    monkeypatch.setattr("discan.fitting.task.MOST_LEVELS", 3)
     with pytest.raises(LimitError, match="round them"):
         make("vb", "gp").fit(folders / "exposures")
     make("vb", "gp").fit(folders / "one group")

@@ -21,8 +21,9 @@ from discan.fitting.chains import Chains
 from discan.fitting.interrupts import deferred
 from discan.fitting.posterior import KnownDocuments, KnownLoadings
 from discan.fitting.result import Fit
-from discan.fitting.run import Run, Task
+from discan.fitting.run import Run
 from discan.fitting.starting import needed_bytes
+from discan.fitting.task import Task
 from discan.typing import Array
 
 __all__ = ["as_fits", "chain_seeds", "chains_bytes", "gathered", "run_chains"]
