@@ -260,13 +260,17 @@ def _scale(results: Results) -> Iterator[Verdict]:
             "scale", f"private memory, {span}", f"{peaks[0]:.4g} MB", f"{peaks[1]:.4g} MB",
             peaks[1] / peaks[0], FLAT, "<=",
         )  # fmt: skip
-    walls = {row["tool"]: row["wall_seconds"] for row in results.good("scale", cell="speed-up")}
-    for kind in ("threads", "workers"):
-        one, two = walls.get(f"1 {kind}"), walls.get(f"2 {kind}")
+    rows = {row["tool"]: row for row in results.good("scale", cell="speed-up")}
+    for kind, key, note in (
+        ("threads", "wall_seconds", "on the clock, of a machine that may have other work"),
+        ("workers", "wall_seconds", "on the clock, of a machine that may have other work"),
+        ("workers", "path_seconds", "processor time of the coordinator and the busiest worker"),
+    ):
+        one, two = (rows.get(f"{n} {kind}", {}).get(key) for n in (1, 2))
         if one is not None and two is not None:
             yield Verdict(
                 "scale", f"two {kind} against one", f"{one:.3g} s", f"{two:.3g} s", one / two,
-                TWO_WORKERS,
+                TWO_WORKERS, note=note,
             )  # fmt: skip
 
 

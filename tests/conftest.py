@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from discan.algorithms import ALGORITHMS
-from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.models import MODELS
 
 

@@ -29,8 +29,8 @@ from discan.algorithms.collapsed import Assignments
 from discan.algorithms.gibbs import SplitState
 from discan.data.corpus import Corpus
 from discan.data.layout import Layout
-from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.fitting.visit import MemoryStates
 from discan.models import MODELS, LoadingsPrior
 from discan.models.classes import Classed

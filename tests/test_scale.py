@@ -41,14 +41,17 @@ def test_verdicts(tmp_path):
          "peak_bytes": 1.2e8},
         {"cell": "speed-up", "tool": "1 threads", "wall_seconds": 3.0},
         {"cell": "speed-up", "tool": "2 threads", "wall_seconds": 1.6},
-        {"cell": "speed-up", "tool": "1 workers", "wall_seconds": 3.0},
+        {"cell": "speed-up", "tool": "1 workers", "wall_seconds": 3.0, "path_seconds": 2.0},
+        {"cell": "speed-up", "tool": "2 workers", "path_seconds": 1.25},
     ]  # fmt: skip
-    time, memory, threads = verdicts(results(tmp_path, rows), "scale")
+    time, memory, threads, workers = verdicts(results(tmp_path, rows), "scale")
     assert time.ratio == pytest.approx(1.1)
     assert time.met
     assert memory.ratio == pytest.approx(1.2)
     assert not memory.met
     assert threads.ratio == pytest.approx(1.875)
+    assert workers.ratio == pytest.approx(1.6)
+    assert workers.note.startswith("processor time")
     assert verdicts(results(tmp_path, rows[:1]), "scale") == []
 
 
@@ -63,6 +66,7 @@ def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path):
     assert row["tokens"] == counts.sum()
     assert (row["documents"], row["words"], row["components"]) == (300, 40, 3)
     assert row["processor_seconds"] > 0.0
+    assert row["path_seconds"] == row["processor_seconds"]
     assert row["peak_bytes"] > 1e7
     assert row["io_bytes"] > 5 * row["entries"]  # counts and words are read in every pass
 

@@ -22,8 +22,8 @@ from discan.algorithms import Gibbs
 from discan.algorithms.levels import LevelState, ParentCounts
 from discan.data.corpus import Corpus
 from discan.data.layout import Layout
-from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.fitting.visit import MemoryStates
 from discan.models import MODELS, LoadingsPrior
 from discan.models.hyperparameters import Hyperprior

@@ -14,8 +14,8 @@ from discan.algorithms import quasi_newton
 from discan.algorithms.auto import choose
 from discan.algorithms.quasi_newton import QuasiNewton, pays
 from discan.engines import Threads
-from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.models import LoadingsPrior
 
 QUASI_NEWTON = MaximumLikelihood(accelerate="quasi-newton")

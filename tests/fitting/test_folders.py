@@ -125,6 +125,87 @@ def test_the_default(folders):
     same_fit(expected, discan.DCA(3, random_state=1, max_iter=5).fit(folders / "one group"))
 
 
+@pytest.mark.parametrize("name", ["map", "exact"])
+def test_several_chains(name, folders, tmp_path):
+    """They run one after the other, and are chosen and compared as in memory."""
+    options = {"n_chains": 3, "n_jobs": 2}
+    expected = make(ALGORITHMS[name], **options).fit(table("one group"))
+    path = folders / "one group"
+    for settings in ({}, {"checkpoint": tmp_path / "run"}):
+        found = make(ALGORITHMS[name], **options, **settings).fit(path)
+        same_fit(expected, found)
+        assert found.chains_.report == expected.chains_.report
+        np.testing.assert_array_equal(found.chains_.value, expected.chains_.value)
+        np.testing.assert_array_equal(found.chains_.components, expected.chains_.components)
+    again = discan.resume(tmp_path / "run")
+    same_fit(expected, again)
+    assert again.chains_.report == expected.chains_.report
+
+
+def test_chains_are_continued(folders, tmp_path):
+    """Three chains were begun; the first had ended, the second was interrupted."""
+    options = {"n_chains": 3, "n_jobs": 1, "checkpoint_every": 1}
+    expected = make(ALGORITHMS["exact"], **options).fit(table("one group"))
+    seeds = []
+
+    def interrupt(run):
+        seeds.append(run.task.seed)
+        if len(set(seeds)) == 2 and run.cycle == 2:
+            raise RuntimeError("killed")
+
+    path, run = folders / "one group", tmp_path / "run"
+    with pytest.raises(RuntimeError):
+        make(ALGORITHMS["exact"], **options, checkpoint=run, callback=interrupt).fit(path)
+    same_fit(expected, discan.resume(run))
+
+
+@pytest.mark.parametrize("kind", ["one group", "exposures"])
+@pytest.mark.parametrize("name", ["vb", "exact", "gibbs"])
+def test_classes(name, kind, tmp_path):
+    """The column stays in the folder; labels may also be given."""
+    model = "gp" if kind == "exposures" else "dm"
+    plain = table(kind)
+    labels = [("", "first", "second", "third")[n % 4] for n in range(plain.n_documents)]
+    whole = plain.described(metadata={"kind": np.array(labels, dtype=object)})
+    write_corpus(whole, tmp_path / "data", 700)
+    expected = make(ALGORITHMS[name], model, class_of_document="kind").fit(whole)
+    assert expected.class_names_ == ("first", "second", "third")
+    for given in ("kind", labels):
+        made = make(ALGORITHMS[name], model, class_of_document=given, n_jobs=2)
+        same_fit(expected, made.fit(tmp_path / "data"))
+    assert np.ptp(expected.alpha_, axis=0).max() > 0.0
+    stored = make(ALGORITHMS[name], model, class_of_document="kind").fit(tmp_path / "data")
+    np.testing.assert_array_equal(stored.transform(tmp_path / "data"), expected.transform(whole))
+    assert stored.score(tmp_path / "data") == expected.score(whole)
+    with pytest.raises(InputError, match="the columns are: kind"):
+        make(ALGORITHMS[name], model, class_of_document="sort").fit(tmp_path / "data")
+
+
+def test_classes_of_a_resumed_run(tmp_path):
+    plain = table("one group")
+    labels = np.array([("a", "b")[n % 2] for n in range(plain.n_documents)], dtype=object)
+    whole = plain.described(metadata={"kind": labels})
+    write_corpus(whole, tmp_path / "data", 700)
+    options = {"class_of_document": "kind", "max_iter": 6}
+    expected = make(ALGORITHMS["gibbs"], **options).fit(whole)
+
+    def stop(run):
+        return run.cycle == 3
+
+    run = tmp_path / "run"
+    make(ALGORITHMS["gibbs"], **options, checkpoint=run, callback=stop).fit(tmp_path / "data")
+    same_fit(expected, discan.resume(run))
+
+
+def test_components_that_are_counted(folders):
+    """Merging takes the documents into memory for the start; the chain reads them."""
+    settings = {"n_components": "auto", "max_components": 8, "random_state": 5, "max_iter": 12}
+    expected = discan.DCA(**settings).fit(table("one group"))
+    found = discan.DCA(**settings).fit(folders / "one group")
+    same_fit(expected, found)
+    assert found.n_used_ == expected.n_used_
+
+
 # ---- the result ----
 
 
@@ -154,9 +235,9 @@ def test_tables_that_do_not_fit(folders, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_chains": 2}, "n_chains=1"),
         ({"algorithm": discan.MaximumLikelihood(tau="auto")}, "give a number"),
         ({"algorithm": discan.Gibbs(3, 4, keep_draws=True)}, "keep_draws"),
+        ({"algorithm": "gibbs", "n_parents": 2}, "not a corpus folder"),
     ],
 )
 def test_what_needs_documents_in_memory_is_refused(options, message, folders):
@@ -165,7 +246,7 @@ def test_what_needs_documents_in_memory_is_refused(options, message, folders):
 
 
 def test_too_many_exposures_are_refused(folders, monkeypatch):
-    monkeypatch.setattr("discan.fitting.run.MOST_LEVELS", 3)
+    monkeypatch.setattr("discan.fitting.task.MOST_LEVELS", 3)
     with pytest.raises(LimitError, match="round them"):
         make("vb", "gp").fit(folders / "exposures")
     make("vb", "gp").fit(folders / "one group")

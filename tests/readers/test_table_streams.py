@@ -221,3 +221,34 @@ def test_memory_does_not_grow(tmp_path):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
     assert peaks[1] <= 1.10 * peaks[0], peaks
+
+
+KILLED = """
+import os, sys, discan
+from discan.data.folders import sorting
+real, made = sorting.TripleSpool.__init__, sorting.TripleSpool._flush
+sorting.TripleSpool.__init__ = lambda self, folder: real(self, folder, 40)
+def dying(self):
+    made(self)
+    if self._runs:
+        os.kill(os.getpid(), 9)
+sorting.TripleSpool._flush = dying
+discan.convert(sys.argv[1], sys.argv[2])
+"""
+
+
+def test_a_table_begins_again_after_kill_9(tmp_path, caplog):
+    """A line says so; what was there does not get into the corpus."""
+    rng = np.random.default_rng(0)
+    path, big = tmp_path / "x.mtx", tmp_path / "big"
+    write_mtx(path, *triples(rng), (40, 12))
+    command = [sys.executable, "-c", KILLED, str(path), str(big)]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert ended.returncode == -9, ended.stderr
+    assert len(list((big / "tmp").glob("*.run"))) == 1
+    with caplog.at_level("INFO", logger="discan"):
+        discan.convert(path, big)
+    assert "was interrupted; the table is read from its beginning" in caplog.text
+    assert_same(big, discan.read(path))
+    assert not (big / "tmp").exists()

@@ -141,6 +141,7 @@ class Collapsed(Sampler):
             corpus,
             rounds,
             lanes=1 if exact else corpus.n_documents,
+            sums=False,
             first_lanes=FIRST_LANES,
             **self._memory(corpus, n_components, rounds, exact),
             state_type=Assignments,
@@ -169,7 +170,7 @@ class Collapsed(Sampler):
     ) -> dict[str, Any]:
         """Estimate the memory of assignments, counts, lists, moves, averages and a block."""
         sizes = Sizes.of(corpus, n_components, rounds, FIRST_LANES)
-        loadings, scores, block, _ = sizes
+        loadings, scores, block, *_ = sizes
         n_tokens, n_blocks = int(corpus.n_tokens), sum(map(len, rounds))
         count = self._count_type(corpus, exact)().itemsize
         kept = 0 if corpus.on_disk else 2 * n_tokens

@@ -15,7 +15,7 @@ from discan.algorithms.base import Algorithm, Clock, Cycle, Params, Posterior, S
 from discan.algorithms.footprint import Sizes, Tables
 from discan.algorithms.online import Blend, OnlineOptions, even_batch
 from discan.algorithms.refusals import process_refusal
-from discan.algorithms.schedule import Schedule, most_cycles, most_lanes
+from discan.algorithms.schedule import MAX_LANES, Schedule, most_cycles
 from discan.algorithms.score_states import ScoreState, even_state
 from discan.algorithms.statistics import Stats
 from discan.data.blocks import BLOCK_ENTRIES, Block, BlockRef
@@ -84,7 +84,7 @@ class Expectation(OnlineOptions, Algorithm):
 
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """One round of all blocks, or a round per batch."""
-        lanes = self._lanes(corpus, n_components)
+        lanes = self._lanes(corpus)
         rounds = self._batches(corpus) if self.online else [corpus.blocks]
         return Schedule(
             corpus,
@@ -124,14 +124,14 @@ class Expectation(OnlineOptions, Algorithm):
             return self.batch_entries
         return even_batch(corpus, BATCHES, DOCUMENTS_PER_BATCH)
 
-    def _lanes(self, corpus: Corpus, n_components: int) -> int:
+    def _lanes(self, corpus: Corpus) -> int:
         """Number of partial sums that the work on a round's entries pays for."""
         entries = corpus.n_entries
         if self.online:
             entries = min(self._entries(corpus), entries)
         visited = entries * (1 + self._inner_steps()) // 2
         worth = visited // (self.entries_per_lane * corpus.n_words)
-        lanes = max(1, min(worth, most_lanes(corpus, n_components)))
+        lanes = max(1, min(worth, MAX_LANES))
         return int(2 ** (lanes.bit_length() - 1))  # few threads share a power of two evenly
 
     def _inner_steps(self) -> int:

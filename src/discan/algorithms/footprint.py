@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.data.blocks import BlockRef
+from discan.data.blocks import BLOCK_ENTRIES, BlockRef
 from discan.data.corpus import Corpus
+from discan.engines.base import large_at_once
 from discan.typing import Array
 
 __all__ = [
@@ -28,6 +29,7 @@ SINGLE_FROM = 2**17
 # and only for words and components that ever met, if a draw fills at most this much of the table.
 FILLED = 1 / 3
 LEAST = 2**17  # bytes of what does not grow
+GROUP = 28  # bytes of a document and group while the constants of the likelihood are added up
 PAIR = 10  # bytes of a component that a document or word ever used: its number and two moments
 
 
@@ -42,13 +44,15 @@ class Sizes(NamedTuple):
     """Sizes of the tables of a fit, in elements.
 
     loadings, scores : J x K and I x K, or 0 if scores are on disk; block : K times the documents of
-    the largest block; lanes : partial sums of the largest round.
+    the largest block; sums : tables of sums of the largest round on one thread, 1 or 2; groups :
+    pairs of a document and a group in the largest block, or 0 if there is one group.
     """
 
     loadings: int
     scores: int
     block: int
-    lanes: int
+    sums: int
+    groups: int
 
     @classmethod
     def of(
@@ -60,7 +64,8 @@ class Sizes(NamedTuple):
             n_components * corpus.n_words,
             0 if corpus.on_disk else n_components * corpus.n_documents,
             n_components * longest,
-            min(lanes, max(map(len, rounds))),
+            large_at_once(min(lanes, max(map(len, rounds))), 1),
+            min(longest * corpus.n_groups, BLOCK_ENTRIES) if corpus.n_groups > 1 else 0,
         )
 
 
@@ -83,19 +88,21 @@ class Tables(NamedTuple):
 
     def memory(self, sizes: Sizes, real: Any, online: bool = False) -> dict[str, Any]:
         """Return the fields of a schedule that tell the memory, tables being of type ``real``."""
-        loadings, scores, block, lanes = sizes
+        loadings, scores, block, sums, groups = sizes
         n_bytes = np.dtype(real).itemsize
         state = self.state * n_bytes
-        tables = self.visit + lanes + (self.online if online else 0)
+        tables = self.visit + sums + (self.online if online else 0)
         begin = Phase(4 * n_bytes * loadings + (n_bytes + state) * scores, 24 * block)
         moved = 1.7 * (state - n_bytes)  # where scores are extrapolated
-        visits = Phase(n_bytes * tables * loadings + state * scores, moved * block)
+        constants = GROUP * groups  # what the first objective takes
+        visits = Phase(n_bytes * tables * loadings + state * scores + constants, moved * block)
         held = self.params * n_bytes * loadings + state * scores
         widened = 8 if n_bytes < 8 else 0  # a copy in double precision
         made = Phase(held + (self.result + widened) * loadings)
         read = Phase(held + self.kept * loadings + (16 + self.extra) * scores, 65 * block)
         kept = (self.kept + n_bytes) * loadings, (16 + self.extra) * scores
-        return estimated([begin, visits], [made, read]) | {"kept_bytes": kept}
+        found = estimated([begin, visits], [made, read])
+        return found | {"kept_bytes": kept, "lane_bytes": n_bytes * loadings}
 
 
 def estimated(visits: Sequence[Phase], result: Sequence[Phase] = ()) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start
 from discan.algorithms.footprint import Phase, Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
-from discan.algorithms.schedule import Schedule, most_lanes
+from discan.algorithms.schedule import MAX_LANES, Schedule
 from discan.algorithms.statistics import Stats
 from discan.data.blocks import Block
 from discan.data.corpus import Corpus
@@ -56,7 +56,7 @@ class Gibbs(Sampler):
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """One round of all blocks, and as many partial sums as the work pays for."""
         worth = corpus.n_entries // (ENTRIES_PER_LANE * corpus.n_words)
-        lanes = max(1, min(worth, most_lanes(corpus, n_components)))
+        lanes = max(1, min(worth, MAX_LANES))
         return Schedule(
             corpus,
             [corpus.blocks],
@@ -70,15 +70,16 @@ class Gibbs(Sampler):
 
     def _memory(self, corpus: Corpus, n_components: int, lanes: int) -> dict[str, Any]:
         """Estimate the memory: counts, loadings before and after, scores, and the averages."""
-        loadings, scores, block, lanes = Sizes.of(corpus, n_components, [corpus.blocks], lanes)
+        loadings, scores, block, sums, _ = Sizes.of(corpus, n_components, [corpus.blocks], lanes)
         real = 4 if loadings >= SINGLE_FROM else 8
         count = 4 if corpus.n_tokens < 2**31 else 8
-        first = max(8 + real % 8, real + count * lanes)
+        first = max(8 + real % 8, real + count * sums)
         begin = Phase(first * loadings + 16 * scores, 8 * block)
         drawn = averages(corpus, n_components, self.n_draws)
-        visits = Phase((2 * real + count * (1 + lanes)) * loadings + 16 * scores, 8 * block)
+        visits = Phase((2 * real + count * (1 + sums)) * loadings + 16 * scores, 8 * block)
         visits = Phase(visits.whole + sum(drawn), visits.per_block)
-        return estimated([begin, visits]) | {"kept_bytes": drawn}
+        found = estimated([begin, visits])
+        return found | {"kept_bytes": drawn, "lane_bytes": count * loadings}
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
         """Take the loadings of the start; without one, all are equal and tokens fall at random."""

@@ -9,15 +9,15 @@ from typing import Any
 
 from discan.data.blocks import BlockRef
 from discan.data.corpus import Corpus
+from discan.engines.base import large_at_once
 from discan.typing import Array
 
-__all__ = ["MAX_CYCLES", "Schedule", "most_cycles", "most_lanes"]
+__all__ = ["MAX_CYCLES", "MAX_LANES", "Schedule", "most_cycles"]
 
 MAX_CYCLES = 200
 # Beyond so many tokens, each counted once per cycle, there are fewer cycles, but not below these.
 VISITED_TOKENS, LEAST_CYCLES = 6e9, 24
-MAX_LANES = 8
-LANE_BYTES = 2**30  # of all lanes together
+MAX_LANES = 8  # of J x K sums
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class Schedule:
     visits : int
         Number of passes over a round, with new parameters each time.
     lanes : int
-        Largest number of partial sums of a round. It never depends on the number of threads.
+        Largest number of lanes of a round. It never depends on the number of threads.
+    sums : bool
+        Whether each lane has J x K sums.
     first_lanes : int, optional
         The same for the first states; if not given, they add to no sums and each has its own lane.
     start : str
@@ -62,7 +64,9 @@ class Schedule:
     bytes, block_bytes : int
         Estimated memory of the fit beside the data, and more for each block at work at once.
     visit_bytes : int, optional
-        The same until the last visit, if the result needs more.
+        The same until the last visit, on one thread, if the result needs more.
+    lane_bytes : int
+        Bytes of the sums of a lane. One thread needs two of them: the lane's, and those so far.
     kept_bytes : pair of float, optional
         Memory of the result: of its loadings, and of its documents.
     state_bytes : int
@@ -79,6 +83,7 @@ class Schedule:
     memory_type: Any = None
     start: str = "random"
     visits: int = 1
+    sums: bool = True
     first_lanes: int | None = None
     first_pass: Any = None
     total_documents: int | None = None
@@ -92,6 +97,7 @@ class Schedule:
     least: int = 0
     block_bytes: int = 0
     visit_bytes: int | None = None
+    lane_bytes: int = 0
     kept_bytes: tuple[float, float] | None = None
     state_bytes: int = 0
     record: dict[str, Any] = field(default_factory=dict)
@@ -100,6 +106,17 @@ class Schedule:
     def blocks(self) -> list[BlockRef]:
         """All blocks of a cycle, in order."""
         return [block for blocks in self.rounds for block in blocks]
+
+    def visits_need(self, n_workers: int) -> int:
+        """Estimate the memory until the last visit, on so many threads."""
+        n_lanes = min(self.lanes, max(map(len, self.rounds)))
+        more = large_at_once(n_lanes, n_workers) - large_at_once(n_lanes, 1)
+        return (self.visit_bytes or self.bytes) + more * self.lane_bytes
+
+    def needs(self, n_workers: int) -> int:
+        """Estimate the memory of the fit beside the data, on so many threads."""
+        whole = max(self.bytes, self.visits_need(n_workers) - self.block_bytes)
+        return whole + n_workers * self.block_bytes
 
     def limited(self, max_iter: int | None) -> Schedule:
         """Return the schedule with ``max_iter`` cycles; at most half of them are burn-in."""
@@ -144,8 +161,3 @@ def most_cycles(corpus: Corpus) -> int:
     """Largest number of cycles of an algorithm that does not sample: fewer of very many tokens."""
     affordable = int(VISITED_TOKENS // max(float(corpus.n_tokens), 1.0))
     return max(LEAST_CYCLES, min(MAX_CYCLES, affordable))
-
-
-def most_lanes(corpus: Corpus, n_components: int) -> int:
-    """Largest number of partial sums of J x K numbers that memory allows."""
-    return max(1, min(MAX_LANES, LANE_BYTES // (8 * corpus.n_words * n_components)))

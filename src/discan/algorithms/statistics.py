@@ -3,19 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 
-from discan.engines import Engine
 from discan.typing import Array
 
 __all__ = ["Stats"]
-
-PIECE_BYTES = 2**18
 
 
 @dataclass
@@ -78,34 +73,17 @@ class Stats:
         """Return what a cycle needs of the statistics of a round."""
         return Stats(self.objective, self.log_likelihood, self.n_documents, scores=self.scores)
 
-    @classmethod
-    def merged(cls, parts: Sequence[Stats], engine: Engine) -> Stats:
-        """Add up in order, the largest arrays in pieces; the arrays of the first are reused."""
-        sums = [part.loading_sums for part in parts if part.loading_sums is not None]
-
-        def add(rows: slice) -> None:
-            for other in sums[1:]:
-                sums[0][rows] += other[rows]
-
-        if len(sums) > 1:
-            engine.run(add, _pieces(sums[0]))
-        return cls(
-            sum(part.objective for part in parts),
-            sum(part.log_likelihood for part in parts),
-            sum(part.n_documents for part in parts),
-            sums[0] if sums else None,
-            None,
-            reduce(_sum, [part.scores for part in parts]),
-            [move for part in parts for move in part.moves],
-            products=reduce(_sum, [part.products for part in parts]),
-        )
-
-
-def _pieces(matrix: Array) -> list[slice]:
-    """Cut the rows of a matrix into runs that fit into a processor's own cache."""
-    rows = max(1, PIECE_BYTES // max(1, matrix[:1].nbytes))
-    return [slice(start, start + rows) for start in range(0, len(matrix), rows)]
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
+    def add(self, other: Stats) -> None:
+        """Add the finished statistics of the next lane or round; the first sums are taken over."""
+        self.objective += other.objective
+        self.log_likelihood += other.log_likelihood
+        self.n_documents += other.n_documents
+        if self.loading_sums is None:
+            self.loading_sums = other.loading_sums
+        elif other.loading_sums is not None:
+            self.loading_sums += other.loading_sums
+        if other.scores is not None:
+            self.add_scores(other.scores)
+        if other.products is not None:
+            self.add_products(other.products)
+        self.moves += other.moves

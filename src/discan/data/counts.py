@@ -97,6 +97,13 @@ class Counts:
         return np.unique(self.lengths, return_counts=True)
 
     @cached_property
+    def class_length_table(self) -> tuple[Array, Array]:
+        """Distinct pairs of a class and a length (n, 2), ascending, and how many documents each."""
+        classes = np.zeros(self.n_documents) if self.classes is None else self.classes
+        pairs = np.column_stack([classes, self.lengths])
+        return np.unique(pairs, axis=0, return_counts=True)
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the data, names aside."""
         result = hashlib.sha256()

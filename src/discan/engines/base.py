@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Engine", "Job", "pieces"]
+__all__ = ["SPARE", "Engine", "Job", "large_at_once", "pieces"]
+
+SPARE = 1  # large results that may wait for an earlier one, so that a quick thread goes on
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -15,6 +17,11 @@ Result = TypeVar("Result")
 
 class Job(Protocol):
     """The heavy part of a visit: work on lanes that touch nothing in common, here or elsewhere."""
+
+    @property
+    def large(self) -> bool:
+        """Whether results take much memory, so that few may wait for those of earlier lanes."""
+        ...
 
     @property
     def folder(self) -> str:
@@ -46,13 +53,21 @@ class Engine(Protocol):
         """Return ``[work(item) for item in items]``, in this order whichever ran first."""
         ...
 
-    def visit(self, job: Job, lanes: Sequence[int]) -> list[Any]:
-        """Return the results of a job on these lanes, in this order wherever they ran."""
+    def visit(self, job: Job, lanes: Sequence[int], fold: Callable[[Any], None]) -> None:
+        """Give ``fold`` the results of a job on these lanes, one by one and in this order.
+
+        A result is handed on as soon as those before it were, while later lanes are at work.
+        """
         ...
 
     def close(self) -> None:
         """Release the threads or processes of the engine."""
         ...
+
+
+def large_at_once(n_lanes: int, n_workers: int) -> int:
+    """Most large results in memory at once: one per thread, those that wait, and the sum."""
+    return min(n_lanes, n_workers + (SPARE if n_workers > 1 else 0) + 1)
 
 
 def pieces(n_items: int, n_pieces: int = 8) -> list[tuple[int, int]]:

@@ -99,7 +99,7 @@ class Dask:
         """Run light work on threads of this process, because it writes into its memory."""
         return self._threads.run(work, items)
 
-    def visit(self, job: Job, lanes: Sequence[int]) -> list[Any]:
+    def visit(self, job: Job, lanes: Sequence[int], fold: Callable[[Any], None]) -> None:
         """Run the lanes of a job on the workers; if one is lost, its lanes run on another."""
         if not job.folder:
             raise InputError(
@@ -111,7 +111,11 @@ class Dask:
             parcel = Parcel.pack(job.remote(), job.folder)
             try:
                 _check_limits(parcel, workers)
-                return self._gathered(job, self._submitted(parcel, lanes, job.folder, workers))
+                n_threads = sum(worker["nthreads"] for worker in workers.values())
+                # a task holds all its results, so one that is large has a task of its own
+                n_tasks = len(lanes) if job.large else TASKS_PER_THREAD * n_threads
+                futures = self._submitted(parcel, lanes, job.folder, workers, n_tasks)
+                self._gather(job, futures, fold)
             finally:
                 _sweep(job.folder)
 
@@ -130,11 +134,12 @@ class Dask:
     # ---- tasks ----
 
     def _submitted(
-        self, parcel: Parcel, lanes: Sequence[int], folder: str, workers: dict[str, Any]
-    ) -> list[Any]:
-        """Hand out the lanes in runs, a few per thread; a run prefers the same worker each time."""
+        self, parcel: Parcel, lanes: Sequence[int], folder: str, workers: dict[str, Any],
+        n_tasks: int,
+    ) -> list[Any]:  # fmt: skip
+        """Hand out the lanes in so many runs; a run prefers the same worker each time."""
         self._visits += 1
-        n_tasks = min(len(lanes), TASKS_PER_THREAD * sum(w["nthreads"] for w in workers.values()))
+        n_tasks = min(len(lanes), n_tasks)
         edges = [len(lanes) * n // n_tasks for n in range(n_tasks + 1)]
         addresses = sorted(workers)
         return [
@@ -146,20 +151,20 @@ class Dask:
             for n in range(n_tasks)
         ]  # fmt: skip
 
-    def _gathered(self, job: Job, futures: list[Any]) -> list[Any]:
-        """Return the results in the order of the lanes."""
-        results: list[Any] = []
+    def _gather(self, job: Job, futures: list[Any], fold: Callable[[Any], None]) -> None:
+        """Fold the results in the order of the lanes, each when it has come."""
         try:
             for future in futures:
                 answer = self._answer(future)
-                content = answer.parcel.open()
+                results = job.received(answer.parcel.open())
                 answer.parcel.discard()
-                results += job.received(content)
+                for result in results:
+                    fold(result)
+                del results  # before the next is read
         except BaseException:
             with contextlib.suppress(Exception):
                 self.client.cancel(futures)
             raise
-        return results
 
     def _answer(self, future: Any) -> Answer:
         """Wait for a task, but not for ever if there is nobody to do it."""

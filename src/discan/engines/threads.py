@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
-from discan.engines.base import Job
+from discan.engines.base import SPARE, Job
 from discan.errors import InputError
 
 __all__ = ["Threads", "n_threads"]
@@ -70,9 +72,21 @@ class Threads:
             other.result()
         return [done[index] for index in range(len(items))]
 
-    def visit(self, job: Job, lanes: Sequence[int]) -> list[Any]:
-        """Run the lanes of a job on the threads."""
-        return self.run(job, lanes)
+    def visit(self, job: Job, lanes: Sequence[int], fold: Callable[[Any], None]) -> None:
+        """Run the lanes of a job on the threads; their results are folded in order as they end."""
+        n_threads = min(self._n, len(lanes))
+        if n_threads <= 1:
+            for lane in lanes:
+                fold(job(lane))
+            return
+        ordered = _InOrder(fold, n_threads + SPARE if job.large else len(lanes))
+
+        def work(number: int) -> None:
+            with ordered.failing():
+                if ordered.may_begin(number):
+                    ordered.put(number, job(lanes[number]))
+
+        self.run(work, range(len(lanes)))
 
     def __enter__(self) -> Self:
         """Use as a context: the threads stop at its end."""
@@ -87,3 +101,63 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+class _InOrder:
+    """Hands results on in the order of their numbers, as soon as each has its turn.
+
+    Parameters
+    ----------
+    fold : function of a result
+        It is called by one thread at a time.
+    most : int
+        Number of results that may be at work or waiting at once. The work on a later one does not
+        begin.
+    """
+
+    def __init__(self, fold: Callable[[Any], None], most: int) -> None:
+        self._fold, self._most = fold, most
+        self._change = threading.Condition()
+        self._results: dict[int, Any] = {}
+        self._next, self._folding, self._failed = 0, False, False
+
+    @contextlib.contextmanager
+    def failing(self) -> Iterator[None]:
+        """After an error nobody waits any more."""
+        try:
+            yield
+        except BaseException:
+            with self._change:
+                self._failed = True
+                self._change.notify_all()
+            raise
+
+    def may_begin(self, number: int) -> bool:
+        """Wait until the work on a result may begin; False if another one has failed.
+
+        The next one to be folded may always begin, and numbers are handed out in order, so there
+        is always a thread that does not wait.
+        """
+        with self._change:
+            self._change.wait_for(lambda: self._failed or number < self._next + self._most)
+            return not self._failed
+
+    def put(self, number: int, result: Any) -> None:
+        """Take a result, and fold those whose turn it is, unless another thread does so."""
+        with self._change:
+            self._results[number] = result
+            if self._folding:
+                return
+            self._folding = True
+        del result  # it belongs to ``fold``
+        while True:
+            with self._change:
+                if self._next not in self._results:
+                    self._folding = False
+                    return
+                taken = self._results.pop(self._next)
+            self._fold(taken)
+            del taken
+            with self._change:
+                self._next += 1
+                self._change.notify_all()

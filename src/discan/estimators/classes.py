@@ -11,7 +11,7 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError
-from discan.fitting.classes import class_numbers, labels_of
+from discan.fitting.classes import class_numbers, columns_of, labels_of, values_of
 from discan.typing import Array
 
 __all__ = ["kept_labels", "new_classes", "read_classes"]
@@ -32,8 +32,6 @@ def read_classes(corpus: Corpus, given: Any) -> tuple[Corpus, tuple[str, ...]]:
     """
     if given is None:
         return corpus, ()
-    if corpus.on_disk:
-        raise InputError("classes of documents need the documents in memory, not in a folder")
     labels = _labels(corpus, given)
     names = tuple(sorted({label for label in labels if label is not None}, key=_order))
     if not names:
@@ -62,13 +60,13 @@ def kept_labels(given: Any) -> Any:
 
 def _labels(corpus: Corpus, given: Any) -> list[str | None]:
     if isinstance(given, str):
-        if given not in corpus.metadata:
-            known = ", ".join(corpus.metadata) or "none"
+        if given not in columns_of(corpus):
+            known = ", ".join(columns_of(corpus)) or "none"
             raise InputError(
                 f"{{}}: there is no such column of the metadata; the columns are: {known}",
                 argument="class_of_document", value=given,
             )  # fmt: skip
-        return labels_of(corpus.metadata[given])
+        return labels_of(values_of(corpus, given))
     if not isinstance(given, Iterable):
         raise InputError(
             "{}; give the name of a column, or a label per document",

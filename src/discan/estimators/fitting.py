@@ -78,11 +78,6 @@ class Fits(TakesCallbacks, Streams):
             prior mean. The samplers need weights that make whole counts.
         """
         plain = read_corpus(self, X, self.groups, reset=True)
-        if plain.on_disk and n_chains_of(self) > 1:
-            raise InputError(
-                "several chains choose by their documents, which must be in memory",
-                use={"n_chains": 1},
-            )
         limit = upper_limit(plain, self.n_components, self.max_components)
         if is_auto(self.n_components):
             remark_on_limit(limit, self.max_components)
@@ -98,7 +93,7 @@ class Fits(TakesCallbacks, Streams):
                 header, arrays = settings_header(self, seed, corpus.layout)
                 folder.begin(header, arrays | totals, corpus)
             if n_chains_of(self) > 1:
-                return self._fit_chains(corpus, classes, seed, folder, totals)
+                return self._fit_chains(corpus, classes, seed, engine, folder, totals)
             run = self._last_run_of(corpus)
             if run is None:
                 place = None if folder is None else folder.place
@@ -133,7 +128,7 @@ class Fits(TakesCallbacks, Streams):
             with faults_of(folder.path / "settings.discan"):
                 totals = taken({"group_totals": rule}, kept, {"G": corpus.n_groups})
             if n_chains_of(self) > 1:
-                return self._fit_chains(corpus, classes, seed, folder, totals)
+                return self._fit_chains(corpus, classes, seed, engine, folder, totals)
             task = task_of(self, corpus, classes, seed)
             if folder.has_state:
                 run = restored(folder, task, engine)
@@ -160,8 +155,8 @@ class Fits(TakesCallbacks, Streams):
         return self
 
     def _fit_chains(
-        self, corpus: Corpus, classes: tuple[str, ...], seed: int, folder: RunFolder | None,
-        changes: dict[str, Any],
+        self, corpus: Corpus, classes: tuple[str, ...], seed: int, shared: Engine,
+        folder: RunFolder | None, changes: dict[str, Any],
     ) -> Self:  # fmt: skip
         """Run several chains, or continue them, and take the best one as the result."""
         if self._has_callbacks:
@@ -179,7 +174,7 @@ class Fits(TakesCallbacks, Streams):
             own = folders[n]
             if own is not None and own.has_state:
                 return restored(own, tasks[n], engine)
-            return begin(tasks[n], init_of(self), engine)
+            return begin(tasks[n], init_of(self), engine, None if own is None else own.place)
 
         def advance(n: int, run: Run, asked: Callable[[Run], Any], progress: bool | None) -> None:
             def after(run: Run) -> bool:
@@ -190,7 +185,8 @@ class Fits(TakesCallbacks, Streams):
             run.advance(*limits_of(self), after, progress, folders[n])
 
         with enough_memory("this fit of several chains", needed):
-            fits = run_chains(start, len(seeds), threads, advance, self.progress)
+            one_by_one = shared if corpus.on_disk else None
+            fits = run_chains(start, len(seeds), threads, advance, self.progress, one_by_one)
             fits = [replace(fit, **changes) for fit in fits]
             with self._threads() as engine:
                 self._take(gathered(fits, corpus, keeps_order(self), engine))

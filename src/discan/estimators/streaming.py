@@ -14,8 +14,8 @@ from discan.errors import InputError
 from discan.estimators.fitted import Fitted
 from discan.estimators.input import check_layout, read_corpus, read_seed, weighted
 from discan.estimators.tasks import model_of, settings_of
-from discan.fitting.run import Task
 from discan.fitting.streaming import Stream, begin_stream, streaming
+from discan.fitting.task import Task
 from discan.models import MODELS, LoadingsPrior
 from discan.typing import Array
 from discan.validation import whole

@@ -14,7 +14,7 @@ from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.estimators.counting import check_counting, is_auto, upper_limit
 from discan.estimators.seeding import read_known
-from discan.fitting.run import Task
+from discan.fitting.task import Task
 from discan.models import MODELS, LoadingsPrior, Model, process_of
 from discan.models.classes import Classed
 from discan.models.hyperparameters import Hyperprior

@@ -9,8 +9,8 @@ from discan.data.corpus import Corpus
 from discan.engines import Engine, Threads
 from discan.evaluation.matching import match_components
 from discan.fitting.result import Fit
-from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.typing import Array
 from discan.validation import whole
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.folders.corpus import FolderCorpus
 from discan.engines import Engine, Threads
 from discan.evaluation.comparison import ALIKE, SAME, Comparison, compare, listed
 from discan.evaluation.diagnostics import MIXED, rhat, summaries
@@ -20,8 +21,9 @@ from discan.fitting.chains import Chains
 from discan.fitting.interrupts import deferred
 from discan.fitting.posterior import KnownDocuments, KnownLoadings
 from discan.fitting.result import Fit
-from discan.fitting.run import Run, Task
+from discan.fitting.run import Run
 from discan.fitting.starting import needed_bytes
+from discan.fitting.task import Task
 from discan.typing import Array
 
 __all__ = ["as_fits", "chain_seeds", "chains_bytes", "gathered", "run_chains"]
@@ -54,6 +56,7 @@ def run_chains(
     n_threads: int,
     advance: Callable[[int, Run, Callable[[Run], Any], bool | None], None],
     progress: bool | None = None,
+    engine: Engine | None = None,
 ) -> list[Fit]:
     """Begin and finish n chains on some threads; the answer does not depend on their number.
 
@@ -68,20 +71,27 @@ def run_chains(
         Chains at once, at most; if there are more, each chain has several.
     advance : function of a chain's number, its run, a callback and whether to show progress
     progress : bool, optional
+    engine : Engine, optional
+        If given, chains run on it one after the other.
     """
-    at_once, workers = _shared(n, n_threads)
+    at_once, workers = _shared(n, n_threads) if engine is None else (1, 1)
     stopped = threading.Event()
 
     def one(chain: int) -> Fit:
-        with Threads(workers) as engine:
-            run = begin(chain, engine)
-            main = threading.current_thread() is threading.main_thread()
-            advance(chain, run, lambda _: stopped.is_set() or asked(), progress if main else False)
-            if run.reason == "interrupted":
-                stopped.set()
-            elif stopped.is_set() or asked():
-                run.reason = "interrupted"
-            return run.result()
+        if engine is not None:
+            return ended(chain, engine)
+        with Threads(workers) as own:
+            return ended(chain, own)
+
+    def ended(chain: int, own: Engine) -> Fit:
+        run = begin(chain, own)
+        main = threading.current_thread() is threading.main_thread()
+        advance(chain, run, lambda _: stopped.is_set() or asked(), progress if main else False)
+        if run.reason == "interrupted":
+            stopped.set()
+        elif stopped.is_set() or asked():
+            run.reason = "interrupted"
+        return run.result()
 
     with deferred([SIGINT, SIGTERM]) as asked, Threads(at_once) as outer:
         return outer.run(one, range(n))
@@ -93,8 +103,8 @@ def chains_bytes(task: Task, init: Any, n: int, n_threads: int) -> int:
     It is that of the chains that run at once, with the results of the others, or that of comparing
     all results, whichever is more.
     """
-    at_once, workers = _shared(n, n_threads)
     schedule = task.plan()
+    at_once, workers = (1, n_threads) if schedule.corpus.on_disk else _shared(n, n_threads)
     one = needed_bytes(task, schedule, init, workers)
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     loadings, documents = schedule.kept_bytes or (float(one), 0.0)
@@ -107,7 +117,7 @@ def chains_bytes(task: Task, init: Any, n: int, n_threads: int) -> int:
     scoring = 0.0
     if schedule.thin:
         part = 1.0 / _step(corpus)
-        scores = 8.0 * n_components * corpus.n_documents
+        scores = 8.0 * n_components * corpus.n_documents  # of all; some documents are looked at
         scoring = n * kept + part * (SCORE_TABLES * scores + ENTRY_BYTES * corpus.n_entries)
     return int(max(running, comparing, scoring))
 
@@ -205,6 +215,8 @@ def _values(fits: Sequence[Fit], corpus: Corpus, engine: Engine | None) -> Array
         return last
     step = _step(corpus)
     some = corpus if step == 1 else corpus.select(np.arange(0, corpus.n_documents, step))
+    if isinstance(some, FolderCorpus):  # it is small
+        some = some.loaded()
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = np.array([fit.score(some, engine) for fit in fits])
     return scores if np.isfinite(scores).all() else last

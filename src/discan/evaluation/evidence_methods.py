@@ -14,8 +14,8 @@ from discan.evaluation.averages import log_mean
 from discan.evaluation.bases import TRIED, fitted_base, label_weight
 from discan.evaluation.labellings import MOST_COMPONENTS, ONE_LABELLING
 from discan.evaluation.problem import Base, Chain, Problem
-from discan.fitting.run import Task
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.typing import Array
 from discan.validation import one_of, whole
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.folders.corpus import FolderCorpus
 from discan.models.classes import Classed
 from discan.typing import Array
 
-__all__ = ["class_numbers", "classified", "labels_of"]
+__all__ = ["class_numbers", "classified", "columns_of", "labels_of", "values_of"]
 
 log = logging.getLogger("discan")
 
@@ -21,6 +22,17 @@ log = logging.getLogger("discan")
 def labels_of(values: Iterable[Any]) -> list[str | None]:
     """Return labels as text; None, NaN and "" are unknown."""
     return [_label(value) for value in values]
+
+
+def columns_of(corpus: Corpus) -> list[str]:
+    """Names of the columns of metadata, also of those that stay in a folder."""
+    return corpus.columns if isinstance(corpus, FolderCorpus) else list(corpus.metadata)
+
+
+def values_of(corpus: Corpus, column: str) -> Array:
+    """Values of a column of metadata, (I,)."""
+    found = corpus.column(column) if isinstance(corpus, FolderCorpus) else corpus.metadata[column]
+    return np.asarray(found)
 
 
 def class_numbers(labels: Sequence[str | None], names: Sequence[str]) -> Array:
@@ -37,9 +49,9 @@ def classified(corpus: Corpus, model: Any, column: str | None) -> Corpus:
     """
     if not isinstance(model, Classed):
         return corpus.with_classes(None)
-    if corpus.classes is not None or column is None or column not in corpus.metadata:
+    if corpus.classes is not None or column is None or column not in columns_of(corpus):
         return corpus
-    numbers = class_numbers(labels_of(corpus.metadata[column]), model.names)
+    numbers = class_numbers(labels_of(values_of(corpus, column)), model.names)
     unknown = int((numbers == 0).sum())
     if unknown:
         log.info("%d of %d documents have no class that the model knows", unknown, len(numbers))

@@ -15,7 +15,7 @@ from discan.data.drafts import storage_errors
 from discan.errors import LimitError
 from discan.fitting.memory import gibibytes
 from discan.fitting.progress import duration
-from discan.fitting.run import Task
+from discan.fitting.task import Task
 
 __all__ = ["Estimate", "check_disk", "state_bytes"]
 

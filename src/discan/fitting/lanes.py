@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from discan.algorithms.base import Start
 from discan.algorithms.statistics import Stats
 from discan.data.blocks import BlockRef
+from discan.engines import Engine
 from discan.errors import InputError
 from discan.fitting.states import DiskStates, StateStep
 from discan.fitting.visit import Visit, first_states, work
@@ -51,14 +53,17 @@ class LaneJob:
     Attributes
     ----------
     visit : Visit
-    buffers : sequence of arrays
-        Memory for the sums of each lane in this process.
+    large : bool
+        Whether a lane has J x K sums.
+    buffers : list of arrays
+        Memory for sums in this process; a lane takes one of them, if there is one left.
     start : Start, optional
         If first states are made, where they start.
     """
 
     visit: Visit
-    buffers: Sequence[Array | None] = ()
+    large: bool = True
+    buffers: list[Array] = field(default_factory=list)
     start: Start | None = None
 
     @property
@@ -75,8 +80,22 @@ class LaneJob:
         """Work on a lane."""
         if self.start is not None:
             return first_states(self.visit, self.start, lane)
-        buffer = self.buffers[lane] if lane < len(self.buffers) else None
+        buffer = None
+        with contextlib.suppress(IndexError):  # other threads take from the same list
+            buffer = self.buffers.pop()
         return work(self.visit, lane, buffer)
+
+    def total(self, engine: Engine) -> Stats:
+        """Run all lanes; return the sum of their statistics, added up in order as lanes end."""
+        total = Stats()
+
+        def fold(lane: Stats) -> None:
+            total.add(lane)
+            if lane.loading_sums is not None and lane.loading_sums is not total.loading_sums:
+                self.buffers.append(lane.loading_sums)
+
+        engine.visit(self, range(self.visit.n_lanes), fold)
+        return total
 
     def remote(self) -> RemoteLanes:
         """Return the same work for another process."""

@@ -127,11 +127,15 @@ class KnownDocuments:
     def permuted(self, order: Array) -> KnownDocuments:
         """Return the same with the components in another order (K,)."""
 
+        def moved(values: Array) -> Array:
+            # in the order of rows, as they were: sums then have the same bits
+            return np.take(values, order, axis=1)
+
         def table(values: Array | None) -> Array | None:
-            return values if values is None or _is_one_number(values) else values[:, order]
+            return values if values is None or _is_one_number(values) else moved(values)
 
         return KnownDocuments(
-            self.component_counts[:, order], self.scores[:, order], table(self.scores_sd),
+            moved(self.component_counts), moved(self.scores), table(self.scores_sd),
             table(self.absent), table(self.component_counts_sd), self.parent_scores,
         )  # fmt: skip
 

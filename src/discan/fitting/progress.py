@@ -6,16 +6,18 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["duration", "progress_bar"]
+__all__ = ["Seen", "duration", "progress_bar"]
 
 log = logging.getLogger("discan")
 
 LOG_SECONDS = 60.0
+SHOW_SECONDS = 0.2  # from one look at the progress inside a cycle to the next
 
 
 def duration(seconds: float) -> str:
@@ -46,6 +48,27 @@ class LogLines:
             "cycle %.1f of at most %d; if all are made, %s left", done, self.n_cycles,
             duration(left),
         )  # fmt: skip
+
+
+class Seen:
+    """Tells a progress bar how far a cycle is."""
+
+    def __init__(self, run: Any, show: Callable[[Any, float], None]) -> None:
+        self.run, self.show, self.lock = run, show, threading.Lock()
+        self.cycle, self.n_documents, self.said = -1, 0, time.monotonic()
+        self.all = run.schedule.visits * run.training.n_documents
+
+    def __call__(self, n_documents: int) -> None:
+        """Add documents that were seen, from any thread."""
+        with self.lock:
+            if self.cycle != self.run.cycle:
+                self.cycle, self.n_documents = self.run.cycle, 0
+            self.n_documents += n_documents
+            if time.monotonic() - self.said < SHOW_SECONDS:
+                return
+            self.said = time.monotonic()
+            # a repeated pass sees documents again
+            self.show(self.run, self.cycle + min(self.n_documents / self.all, 0.999))
 
 
 @contextmanager

@@ -24,8 +24,9 @@ from discan.fitting.checkpoint import PARAMS, RunFolder, memory_rules, present
 from discan.fitting.draws import DrawAverages
 from discan.fitting.memory import check_memory
 from discan.fitting.posterior import checked_loadings
-from discan.fitting.run import Run, Task
+from discan.fitting.run import Run
 from discan.fitting.states import DiskStates
+from discan.fitting.task import Task
 from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates
 from discan.kernels.variational import expect

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import signal
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,157 +13,32 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms import Algorithm
-from discan.algorithms.base import Clock, Params, Start, States, without_priors
-from discan.algorithms.footprint import used_pairs
-from discan.algorithms.levels import Levels, of_levels
+from discan.algorithms.base import Clock, Params, Start, States
+from discan.algorithms.levels import Levels
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.statistics import Stats
 from discan.data.blocks import BlockRef
 from discan.data.corpus import Corpus
 from discan.engines import Engine
-from discan.errors import InputError, LimitError
 from discan.fitting.convergence import chain_rise
 from discan.fitting.draws import DrawAverages
-from discan.fitting.hidden_groups import usual_totals
 from discan.fitting.interrupts import deferred
 from discan.fitting.lanes import FirstState, LaneJob
-from discan.fitting.naming import Given
-from discan.fitting.posterior import (
-    KnownDocuments,
-    KnownLoadings,
-    StoredDocuments,
-    reorder,
-    size_order,
-)
-from discan.fitting.progress import progress_bar
+from discan.fitting.outcome import outcome
+from discan.fitting.progress import Seen, progress_bar
 from discan.fitting.result import Fit
 from discan.fitting.states import DiskStates
+from discan.fitting.task import Task
 from discan.fitting.trace import Trace
 from discan.fitting.visit import MemoryStates, Visit, begin_steps
-from discan.models import LoadingsPrior, Model
-from discan.models.hyperparameters import Hyperprior
 from discan.typing import Array
 
-__all__ = ["Run", "Task", "without_tables"]
+__all__ = ["Run", "without_tables"]
 
 log = logging.getLogger("discan")
 
-MOST_LEVELS = 2**16  # of the exposures of documents on disk
-SHOW_SECONDS = 0.2  # from one look at the progress inside a cycle to the next
-
 Callback = Callable[["Run"], Any]
 Checkpoint = Callable[["Run", bool], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be fitted, and how.
-
-    Attributes
-    ----------
-    corpus : Corpus
-    model, algorithm : Model, Algorithm
-        The model with its hyperparameters set (``Model.prepare``).
-    prior : LoadingsPrior
-    learn : frozenset of str
-        Hyperparameters to learn.
-    hyperprior : Hyperprior, optional
-        Their priors for the samplers; the model's own by default.
-    seed : int
-        Names all random streams.
-    names : (K,) tuple of str and None
-        Names of the components that are known beforehand; () if none is.
-    about : dict
-        What else the settings of the result record.
-    """
-
-    corpus: Corpus
-    model: Model
-    algorithm: Algorithm
-    prior: LoadingsPrior
-    learn: frozenset[str] = frozenset()
-    hyperprior: Hyperprior | None = None
-    seed: int = 0
-    names: Given = ()
-    about: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Take the algorithm in the form that suits the levels of the model."""
-        object.__setattr__(self, "algorithm", of_levels(self.algorithm, self.model))
-
-    def check(self) -> None:
-        """Refuse what cannot be fitted; a run that was begun was accepted then."""
-        model, algorithm = self.model, self.algorithm
-        known = {*model.hyperparameters, "gamma"}
-        if not self.learn <= known:
-            raise InputError(
-                f"{{}}: the {model.name} model has {', '.join(sorted(known))}",
-                argument="learn", value=sorted(map(str, self.learn - known)),
-            )  # fmt: skip
-        refusal = algorithm.refusal(model, self.learn, self.corpus)
-        if self.hyperprior is not None:
-            refusal = refusal or model.hyperprior_refusal(self.hyperprior)
-        if refusal is not None:
-            raise refusal
-        n_levels = len(self.corpus.exposure_levels) if self.corpus.on_disk else 0
-        if n_levels > MOST_LEVELS:  # each has a row of K numbers in the tables of the model
-            raise LimitError(
-                f"the documents have {n_levels:,} distinct total exposures, above {MOST_LEVELS:,}",
-                remedy="round them before the data are converted",
-            )
-        if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):
-            raise InputError(
-                "draws of all documents of a corpus folder are too many to be kept",
-                use={"keep_draws": False},
-            )
-        if self.prior.seeds is not None and not algorithm.uses_prior:
-            raise InputError(
-                f"{algorithm.name} has no priors, so seeds and fixed components would do nothing",
-                use={"algorithm": ("map", "variational", "collapsed")},
-            )
-
-    def plan(self) -> Schedule:
-        """Return the schedule."""
-        n_components = len(self.model.alpha)
-        schedule = self.algorithm.plan(self.corpus, n_components, np.uint64(self.seed))
-        if self.hyperprior is not None and not schedule.thin:
-            raise InputError("hyperprior applies only to the samplers; leave it out")
-        return schedule
-
-    def needed_bytes(self, schedule: Schedule, n_workers: int) -> int:
-        """Estimate the memory of the fit, its start aside, on so many threads."""
-        n_components = len(self.model.alpha)
-        needed = float(schedule.bytes + n_workers * schedule.block_bytes)
-        scores = 0 if schedule.corpus.on_disk else n_components * schedule.corpus.n_documents
-        learns = bool(self.learn & set(self.model.hyperparameters))
-        absence = self.model.can_be_absent(self.learn)
-        if schedule.thin and (learns or absence) and not schedule.corpus.on_disk:
-            # one more sum, or moments of the scores that do not follow from the counts
-            n_draws = schedule.cycles // schedule.thin
-            pairs = used_pairs(schedule.corpus.lengths, n_components, n_draws)
-            needed += (24 if learns else 4) * pairs
-        # once as drawn, and once with the largest component first
-        needed += 2.0 * self.draws_bytes(schedule)
-        if not schedule.thin and absence:
-            needed += 24 * scores  # probabilities of absence, and counts that they damp
-        return int(needed)
-
-    def draws_bytes(self, schedule: Schedule) -> float:
-        """Memory of the draws that are kept."""
-        if not schedule.keep_draws:
-            return 0.0
-        corpus = schedule.corpus
-        each = 8.0 * len(self.model.alpha) * (corpus.n_documents + corpus.n_words)
-        return each * (schedule.cycles - schedule.burn_in) / schedule.thin
-
-    def first_params(self, schedule: Schedule) -> Params:
-        """Return parameters without loadings; algorithms without priors get flat ones."""
-        model, prior = self.model, self.prior
-        if not self.algorithm.uses_prior:
-            model, prior = without_priors(model, prior)
-        hyperprior = self.hyperprior or model.hyperprior
-        levels = schedule.corpus.exposure_levels
-        return Params.of(model, prior, levels, learn=self.learn, hyperprior=hyperprior)
 
 
 @dataclass(eq=False, repr=False)
@@ -186,7 +60,7 @@ class Run:
     over: str | None = None  # why the algorithm ended the fit, if it did
     converged: bool = False
     limited: Schedule | None = None  # the schedule with the cycles of the last ``advance``
-    _buffers: list[Array | None] = field(default_factory=list)  # memory of lanes, to be reused
+    _buffers: list[Array] = field(default_factory=list)  # memory of lanes, to be reused
 
     @classmethod
     def begin(
@@ -216,8 +90,7 @@ class Run:
         lanes = min(len(blocks), schedule.first_lanes or len(blocks))
         kept = MemoryStates() if states is None else states
         visit = Visit(algorithm, params, corpus, kept, blocks, lanes, clock)
-        parts = engine.visit(LaneJob(visit, start=start), range(lanes))
-        stats = Stats.merged(parts, engine)
+        stats = LaneJob(visit, schedule.first_lanes is not None, start=start).total(engine)
         if stats.loading_sums is not None:
             params = algorithm.update(params, stats, 1.0, clock, engine)
         return cls(task, schedule, params, visit.states, engine)
@@ -267,7 +140,7 @@ class Run:
         self.reason = f"all {schedule.cycles} cycles done"
         signals = [signal.SIGINT] if checkpoint is None else [signal.SIGINT, signal.SIGTERM]
         with deferred(signals) as asked, progress_bar(schedule.cycles, progress) as show:
-            seen = _Seen(self, show)
+            seen = Seen(self, show)
             while self.cycle < schedule.cycles:
                 self.advance_one(seen)
                 if schedule.is_draw(self.cycle):
@@ -295,13 +168,12 @@ class Run:
         """Run one cycle; ``seen`` is told how many documents each step has seen."""
         began = time.perf_counter()
         before, clock = self.params, Clock(np.uint64(self.task.seed), self.cycle)
-        rounds = []
+        total = Stats()
         for blocks in self.schedule.rounds:
             for _ in range(self.schedule.visits):  # the last one counts
                 stats = self._visit(blocks, clock, seen)
-            rounds.append(stats.without_counts())
+            total.add(stats.without_counts())
             del stats  # its counts or moves, before the next round makes its own
-        total = Stats.merged(rounds, self.engine)
         ended = self.algorithm.finish(before, self.params, total, clock, self.schedule, self.engine)
         self.params, self.over = ended.params, ended.reason
         self.cycle += 1
@@ -327,16 +199,13 @@ class Run:
             )  # fmt: skip
             if spare:
                 begin_steps(visit, engine)
-            # dealt out beforehand: lanes on several threads must not take from one list
-            buffers = [*self._buffers, *[None] * n_lanes]
-            lanes = engine.visit(LaneJob(visit, buffers), range(n_lanes))
-            self._buffers = [other.loading_sums for other in lanes[1:]]
-            stats = Stats.merged(lanes, engine)
+            stats = LaneJob(visit, self.schedule.sums, self._buffers).total(engine)
             of = self.schedule.total_documents or self.training.n_documents
             fraction = stats.n_documents / of
             self.params = algorithm.update(self.params, stats, fraction, clock, engine)
-            if stats.loading_sums is not self.params.loading_counts:
-                self._buffers.append(stats.loading_sums)
+            sums = stats.loading_sums
+            if sums is not None and sums is not self.params.loading_counts:
+                self._buffers.append(sums)
             if not self.params.repeat:
                 break
         return stats
@@ -368,7 +237,7 @@ class Run:
         self.converged = True
         return f"the chain's last rise was {max(rise, 0.0):.1g} nats per token"
 
-    # ---- draws and results ----
+    # ---- draws ----
 
     @property
     def loadings(self) -> Array:
@@ -383,9 +252,11 @@ class Run:
         """Add the present state to the averages over draws."""
         if self.draws is None or forget:
             self.draws = DrawAverages(self.schedule, self.params)
-        self._add_to(self.draws)
+        self.add_to(self.draws)
 
-    def _add_to(self, draws: DrawAverages) -> None:
+    def add_to(self, draws: DrawAverages) -> None:
+        """Add the present state to averages."""
+
         def add(block: BlockRef) -> None:
             read, state = self.training.read(block), self.states.get(block)
             draws.add_block(read, self.params.table, state.counts(read, self.params.n_components))
@@ -404,130 +275,7 @@ class Run:
 
         The run itself keeps its order.
         """
-        if self.schedule.thin:
-            fit = self._sampled()
-            return fit.by_size() if by_size else fit
-        params, variance = self.params, None
-        loadings = params.mean_loadings
-        if params.loading_shape is not None:
-            counts = params.loading_shape - params.prior.gamma[:, None]
-            variance = np.maximum(params.prior.mean_square(counts) - loadings**2, 0.0)
-        fit = self._fit(params, KnownLoadings(loadings, variance))
-        documents: Any
-        if self.on_disk:
-            documents = StoredDocuments.of(self.training, self._totals())
-        elif self.schedule.held_out is None:
-            documents = self._read(point=variance is None)
-        else:
-            counts, scores, _, absent = fit.infer(self.task.corpus, self.engine)
-            documents = KnownDocuments(counts, scores, None, absent)
-        if by_size:
-            order = size_order(documents.totals)
-            # these tables are new, so they are changed in place: copies would double the memory
-            for table in (loadings, variance):
-                reorder(table, order)
-            documents = documents.reorder(order)
-            names = tuple(fit.given_names[k] for k in order) if fit.given_names else ()
-            fit = replace(fit, params=fit.params.permuted(order), given_names=names)
-        return replace(fit, documents=documents)
-
-    def _sampled(self) -> Fit:
-        """Return the averages over draws; during burn-in, the state is the only draw."""
-        draws = self.draws
-        if draws is None:
-            draws = DrawAverages(replace(self.schedule, keep_draws=False), self.params)
-            self._add_to(draws)
-        fit = self._fit(draws.inference_params(self.params), draws.loadings)
-        record = None if self.draws is None else draws.record
-        return replace(fit, documents=draws.documents, draws=draws.kept, record=record)
-
-    def _fit(self, params: Params, loadings: Any) -> Fit:
-        # inference takes the loadings alone
-        params = replace(params, loading_shape=None, loading_counts=None, totals=None, memory=None)
-        return Fit(
-            algorithm=self.algorithm,
-            params=params,
-            layout=self.task.corpus.layout,
-            loadings=loadings,
-            trace=self.trace,
-            reason=self.reason,
-            converged=self.converged,
-            n_cycles=self.cycle,
-            settings={
-                "model": self.params.model.name,
-                "algorithm": self.algorithm.name,
-                "seed": int(self.task.seed),
-                "learnt": sorted(self.params.learn),
-                "tokens": self.task.corpus.n_tokens,
-                **self.task.about,
-                **self.schedule.record,
-                **self._chain(),
-            },
-            **self.task.corpus.about,
-            group_totals=usual_totals(self.task.corpus),
-            given_names=self.task.names,
-        )
-
-    def _chain(self) -> dict[str, int]:
-        """Return which cycles of a chain gave draws, and how many of the last are averaged."""
-        schedule = self.limited or self.schedule
-        if not schedule.thin:
-            return {}
-        averaged = {} if self.draws is None else {"draws": self.draws.n_draws}
-        return {"burn_in": schedule.burn_in, "thin": schedule.thin, **averaged}
-
-    def _read(self, point: bool) -> KnownDocuments:
-        """Gather the posterior means of the documents from the states."""
-        shape = (self.training.n_documents, self.params.n_components)
-        counts, scores = np.empty(shape), np.empty(shape)
-        sd = None if point else np.empty(shape)
-        # models without absence need no memory to say so
-        absence = bool((self.params.table.present < 1.0).any())
-        absent = np.empty(shape) if absence else np.broadcast_to(0.0, shape)
-
-        def read(block: BlockRef) -> None:
-            rows = slice(block.start, block.stop)
-            whole = self.training.read(block)
-            posterior = self.algorithm.read(self.params, whole, self.states.get(block))
-            counts[rows], scores[rows] = posterior.component_counts, posterior.scores
-            if sd is not None:
-                variance = posterior.squares - posterior.scores**2
-                sd[rows] = np.sqrt(np.maximum(variance, 0.0))
-            if absence:
-                absent[rows] = posterior.absent
-
-        self.engine.run(read, self.schedule.blocks)
-        return KnownDocuments(counts, scores, sd, absent)
-
-    def _totals(self) -> Array:
-        """Tokens of each component, (K,), added up document by document as in memory."""
-        totals = np.zeros((1, self.params.n_components))
-        for block in sorted(self.schedule.blocks, key=lambda block: block.start):
-            whole = self.training.read(block)
-            posterior = self.algorithm.read(self.params, whole, self.states.get(block))
-            totals = np.vstack([totals, posterior.component_counts]).sum(axis=0, keepdims=True)
-        return np.asarray(totals[0])
-
-
-class _Seen:
-    """Tells a progress bar how far a cycle is."""
-
-    def __init__(self, run: Run, show: Callable[[Run, float], None]) -> None:
-        self.run, self.show, self.lock = run, show, threading.Lock()
-        self.cycle, self.n_documents, self.said = -1, 0, time.monotonic()
-        self.all = run.schedule.visits * run.training.n_documents
-
-    def __call__(self, n_documents: int) -> None:
-        """Add documents that were seen, from any thread."""
-        with self.lock:
-            if self.cycle != self.run.cycle:
-                self.cycle, self.n_documents = self.run.cycle, 0
-            self.n_documents += n_documents
-            if time.monotonic() - self.said < SHOW_SECONDS:
-                return
-            self.said = time.monotonic()
-            # a repeated pass sees documents again
-            self.show(self.run, self.cycle + min(self.n_documents / self.all, 0.999))
+        return outcome(self, by_size)
 
 
 def without_tables(params: Params) -> Params:

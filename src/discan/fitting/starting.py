@@ -28,14 +28,16 @@ from discan.algorithms.starts import (
 )
 from discan.data.blocks import BlockRef
 from discan.data.corpus import Corpus
+from discan.data.drafts import storage_errors
 from discan.data.folders.corpus import FolderCorpus
 from discan.data.nouns import counted
 from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
-from discan.fitting.run import Run, Task, without_tables
+from discan.fitting.run import Run, without_tables
 from discan.fitting.states import DiskStates
+from discan.fitting.task import Task
 from discan.typing import Array
 
 log = logging.getLogger("discan")
@@ -79,6 +81,9 @@ def begin(
     needed = needed_bytes(task, schedule, init, engine.n_workers)
     if schedule.corpus.on_disk:
         check_memory(needed, remedy=FEWER)
+        if place is not None:
+            with storage_errors(place):
+                place.mkdir(parents=True, exist_ok=True)
         check_disk(task, schedule, place)
         if durable and place is not None:
             DiskStates.clear(place)
@@ -97,7 +102,7 @@ def begin(
 def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> int:
     """Estimate the memory of a fit and of its start; the start ends before the fit begins."""
     name = (schedule.start if init == "auto" else init) if isinstance(init, str) else "random"
-    start = _BYTES[name](task, schedule) if name in _BYTES else 0.0
+    start = _BYTES[name](task, schedule, n_workers) if name in _BYTES else 0.0
     return max(task.needed_bytes(schedule, n_workers), int(start))
 
 
@@ -154,11 +159,8 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
 
     A few sweeps of a chain come before each attempt.
     """
-    if task.corpus.on_disk:
-        raise InputError(
-            "components are merged by all their tokens, so the documents must be in memory",
-            remedy="load the corpus, or give a number of components",
-        )
+    if isinstance(task.corpus, FolderCorpus):  # merging looks at all tokens of a component
+        task = replace(task, corpus=task.corpus.loaded())
     if task.prior.seeds is not None:
         raise InputError(
             "components with seeds cannot be merged", use={"n_components": ..., "init": "map"}
@@ -299,28 +301,29 @@ def _copied_bytes(task: Task, corpus: Corpus, each: int) -> float:
     return 8.0 * n_components * corpus.n_words + COPY * drawn
 
 
-def _documents_bytes(task: Task, schedule: Schedule) -> float:
+def _documents_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """A start from the words of documents, and the pass over all documents."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     first = first_pass(schedule).plan(corpus, n_components, np.uint64(task.seed))
     scores = 4.0 * n_components * _in_memory(corpus)
-    visits = float(first.visit_bytes or first.bytes) + scores
+    visits = first.visits_need(n_workers) + scores
     copied = _copied_bytes(task, corpus, task.algorithm.documents_per_component)
     return max(copied, 8.0 * n_components * corpus.n_words + visits)
 
 
-def _map_bytes(task: Task, schedule: Schedule) -> float:
+def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """The start of MAP from documents, then its cycles, and the scores that are read at the end."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
-    cycles = float(own.visit_bytes or own.bytes)
+    cycles = float(own.visits_need(n_workers))
     loadings, scores = n_components * corpus.n_words, n_components * _in_memory(corpus)
     read = 12.0 * loadings + 12.0 * scores + own.block_bytes
-    return max(_documents_bytes(replace(task, algorithm=EM()), other), cycles, read)
+    documents = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
+    return max(documents, cycles, read)
 
 
-def _words_bytes(task: Task, schedule: Schedule) -> float:
+def _words_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """The table of words that occur together, with a copy of it or with a start from documents."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     table = 4.0 * corpus.n_words * sketch_width(corpus.n_words, n_components)
@@ -328,11 +331,11 @@ def _words_bytes(task: Task, schedule: Schedule) -> float:
     return table + max(table + 8.0 * n_components * corpus.n_words, copied)
 
 
-def _corners_bytes(task: Task, schedule: Schedule) -> float:
+def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """Shares of all words, what leads to them, and the search for principal components."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     if corpus.n_documents <= n_components:
-        return _documents_bytes(task, schedule)
+        return _documents_bytes(task, schedule, n_workers)
     loaded = 8.0 * (corpus.n_entries + corpus.n_documents) if corpus.on_disk else 0.0
     columns = min(krylov_width(n_components, corpus.n_documents), corpus.n_documents)
     of_documents, of_words = (8.0 * n * columns for n in (corpus.n_documents, corpus.n_words))
@@ -341,8 +344,18 @@ def _corners_bytes(task: Task, schedule: Schedule) -> float:
     return loaded + max(78.0 * corpus.n_entries, 16.0 * corpus.n_entries + search)
 
 
+def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
+    """The start of MAP; of a folder also all documents, their tokens and their scores."""
+    corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
+    if not corpus.on_disk:
+        return needed
+    scores = 8.0 * len(task.model.alpha) * corpus.n_documents
+    return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
+
+
+TOKEN = 40  # bytes of a token while components are merged
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 _BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
-    "corners": _corners_bytes, "merged": _map_bytes,
+    "corners": _corners_bytes, "merged": _merged_bytes,
 }  # fmt: skip

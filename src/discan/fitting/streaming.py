@@ -16,8 +16,9 @@ from discan.engines import Engine
 from discan.errors import InputError
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.result import Fit
-from discan.fitting.run import Run, Task
+from discan.fitting.run import Run
 from discan.fitting.starting import begin
+from discan.fitting.task import Task
 from discan.fitting.trace import Trace
 from discan.models import LoadingsPrior, Model
 from discan.typing import Array

@@ -160,7 +160,13 @@ class Classed(Model):
 
     def total_log_constant(self, corpus: Corpus) -> float:
         """Sum of the constants over all documents."""
-        return float(self.log_constants(corpus).sum())
+        pairs, n_documents = corpus.class_length_table
+        total = 0.0
+        for c in np.unique(pairs[:, 0]).astype(np.int64).tolist():
+            rows = pairs[:, 0] == c
+            constants = self.models[c].log_constant(pairs[rows, 1])
+            total += float((n_documents[rows] * constants).sum())
+        return total
 
     # ---- what does not depend on the class, or is of an unknown one ----
 

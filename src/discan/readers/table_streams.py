@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from discan.data.folders.format import Manifest
 from discan.data.folders.pieces import Piece
-from discan.data.folders.sorting import TripleSpool
+from discan.data.folders.sorting import RUN, TripleSpool
 from discan.data.folders.writer import FolderWriter
 from discan.data.layout import Layout
 from discan.data.margins import read_names
@@ -21,6 +22,8 @@ from discan.data.nouns import Nouns
 from discan.typing import Array
 
 __all__ = ["Batch", "TableFacts", "TableStream", "convert_table"]
+
+log = logging.getLogger("discan")
 
 Batch = tuple[Array, Array, Array]
 """Numbers of documents and words, from 0, and counts: entries of a table, in any order."""
@@ -76,6 +79,11 @@ def convert_table(
     progress: Callable[[str], None],
 ) -> Manifest:
     """Write a table to a corpus folder; ``folder`` is for files that are kept meanwhile."""
+    old = sorted(folder.glob(f"*{RUN}"))
+    if old:  # most of the time goes into reading, and where each run began in the data is not known
+        log.info("%s: was interrupted; the table is read from its beginning", folder.parent)
+        for path in old:
+            path.unlink(missing_ok=True)
     spool = TripleSpool(folder)
     n_entries = 0
     for batch in stream.batches or ():

@@ -40,6 +40,10 @@ def open_corpus(path: str | os.PathLike[str]) -> Corpus:
     )
 
 
+def _with_classes(path: str, classes: Array | None) -> Corpus:
+    return FolderCorpus(path).with_classes(classes)
+
+
 class FolderCorpus(Corpus):
     """A corpus folder, with what a fit asks of a corpus and the same bits as in memory.
 
@@ -66,11 +70,11 @@ class FolderCorpus(Corpus):
 
     def __reduce__(self) -> Any:
         """Go to another process as a path."""
-        return FolderCorpus, (str(self.path),)
+        return _with_classes, (str(self.path), self.classes)
 
     def loaded(self) -> Corpus:
         """Read the whole corpus into memory."""
-        return load_folder(self.path)
+        return load_folder(self.path).with_classes(self.classes)
 
     def __getattr__(self, name: str) -> Any:
         """Say that a table of all documents is not in memory."""
@@ -121,10 +125,18 @@ class FolderCorpus(Corpus):
         """SHA-256 of the data, as that of the same corpus in memory."""
         return self.manifest.digest
 
-    @property
+    @cached_property
     def exposure_levels(self) -> Array:
-        """Distinct sums of the exposures of a document, ascending, (T,) float64."""
-        return self.manifest.exposure_levels
+        """Distinct sums of the exposures of a document, ascending, (T,) float64.
+
+        If documents have classes, these are pairs of an exposure and a class, (T, 2).
+        """
+        if self.classes is None:
+            return self.manifest.exposure_levels
+        if not self.has_exposures:
+            kinds = np.unique(self.classes).astype(np.float64)
+            return np.column_stack([np.full(len(kinds), float(self.n_groups)), kinds])
+        return np.unique(np.vstack([part.exposure_levels for part in self.parts()]), axis=0)
 
     @property
     def exposures(self) -> Array | None:  # type: ignore[override]
@@ -147,6 +159,17 @@ class FolderCorpus(Corpus):
             lengths, place = np.unique(np.append(lengths, more), return_inverse=True)
             n_documents = np.bincount(place, np.append(n_documents, n_more), lengths.size)
         return lengths, n_documents.astype(np.int64)
+
+    @cached_property
+    def class_length_table(self) -> tuple[Array, Array]:
+        """Distinct pairs of a class and a length (n, 2), ascending, and how many documents each."""
+        pairs, n_documents = np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
+        for part in self.parts():
+            more, n_more = part.class_length_table
+            every = np.vstack([pairs, more])
+            pairs, place = np.unique(every, axis=0, return_inverse=True)
+            n_documents = np.bincount(place.ravel(), np.append(n_documents, n_more), len(pairs))
+        return pairs, n_documents.astype(np.int64)
 
     # ---- parts ----
 
@@ -189,10 +212,16 @@ class FolderCorpus(Corpus):
         piece = self._reader.read(block.start, block.stop)
         return Block(
             block.index, block.start, block.stop, block.token_start, block.token_stop,
-            piece.indptr, piece.words, piece.counts, self._levels(piece),
+            piece.indptr, piece.words, piece.counts, self._levels(piece, block.start),
         )  # fmt: skip
 
-    def _levels(self, piece: Piece) -> Array:
+    def _levels(self, piece: Piece, start: int) -> Array:
+        """Numbers of the levels of documents from ``start`` on, (n,)."""
+        if self.classes is not None:
+            part = self._corpus(piece, start)
+            number = {tuple(pair): n for n, pair in enumerate(self.exposure_levels.tolist())}
+            found = [number[tuple(pair)] for pair in part.exposure_levels.tolist()]
+            return np.asarray(np.array(found, dtype=np.int32)[part.levels])
         if piece.exposures is None:
             return np.zeros(piece.n_documents, dtype=np.int32)
         totals = piece.exposures.sum(axis=1)
@@ -201,17 +230,35 @@ class FolderCorpus(Corpus):
     def parts(self) -> Iterator[Corpus]:
         """Iterate over the documents of each block, a corpus in memory each."""
         for block in self.blocks:
-            yield self._corpus(self._reader.read(block.start, block.stop))
+            yield self._corpus(self._reader.read(block.start, block.stop), block.start)
 
-    def _corpus(self, piece: Piece) -> Corpus:
-        return Corpus.assemble(
+    def _corpus(self, piece: Piece, start: int | None = None) -> Corpus:
+        """Make a corpus in memory; documents from ``start`` on have their classes."""
+        corpus = Corpus.assemble(
             *piece[:3], self.manifest.layout, piece.exposures, piece.document_names,
             dict(piece.metadata), self.nouns, self.reading, self.left_out,
         )  # fmt: skip
+        if self.classes is not None and start is not None:
+            corpus.classes = self.classes[start : start + piece.n_documents]
+        return corpus
 
     def documents(self, start: int, stop: int) -> Corpus:
         """Read documents ``start .. stop - 1`` with their names and metadata."""
-        return self._corpus(self._reader.read(start, stop, about=True))
+        return self._corpus(self._reader.read(start, stop, about=True), start)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of metadata."""
+        return [column.name for column in self.manifest.columns]
+
+    def column(self, name: str) -> Array:
+        """Read a column of metadata, (I,) objects; equal values are kept once."""
+        values: dict[Any, Any] = {}
+        found = np.empty(self.n_documents, dtype=object)
+        for block in self.blocks:
+            part = self._reader.read(block.start, block.stop, about=True).metadata[name]
+            found[block.start : block.stop] = [values.setdefault(v, v) for v in part.tolist()]
+        return found
 
     def select(self, documents: Any) -> Corpus:
         """Read some documents into memory, in the order given, with their names and metadata.
@@ -225,7 +272,9 @@ class FolderCorpus(Corpus):
         runs = np.split(order, np.flatnonzero(np.diff(order) > 1) + 1)
         parts = [self._reader.read(int(run[0]), int(run[-1]) + 1, about=True) for run in runs]
         found = self._corpus(parts[0] if len(parts) == 1 else join_pieces(parts))
-        return found.select(np.searchsorted(order, chosen))
+        found = found.select(np.searchsorted(order, chosen))
+        found.classes = None if self.classes is None else self.classes[chosen]
+        return found
 
     def described(self, **changes: Any) -> Corpus:
         """Return the same documents with other nouns or reading; names stay in the folder."""
@@ -233,6 +282,7 @@ class FolderCorpus(Corpus):
         if refused:
             raise InputError(f"{', '.join(sorted(refused))} of a corpus folder cannot be replaced")
         other = FolderCorpus(self.path)
+        other.classes = self.classes
         for name, value in changes.items():
             setattr(other, name, value)
         return other

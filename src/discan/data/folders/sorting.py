@@ -21,11 +21,12 @@ from discan.data.intake import offsets, read_table, tightest
 from discan.data.storage import write_file
 from discan.typing import Array
 
-__all__ = ["RUN_ENTRIES", "TripleSpool"]
+__all__ = ["RUN", "RUN_ENTRIES", "TripleSpool"]
 
 RUN_ENTRIES = 2**22
 """Entries that are sorted in memory."""
 
+RUN = ".run"  # ending of the file of a run
 _KIND = "run"
 _NAMES = ("documents", "words", "counts")
 _FEWEST = 2**10  # entries of a run that are read at once
@@ -79,7 +80,7 @@ class TripleSpool:
             documents, words, counts = documents[order], words[order], counts[order]
         if counts.dtype.kind == "i":
             counts = counts.astype(np.min_scalar_type(int(counts.max())))
-        path = self._folder / f"{len(self._runs):06}.run"
+        path = self._folder / f"{len(self._runs):06}{RUN}"
         write_file(path, _KIND, {}, dict(zip(_NAMES, (documents, words, counts), strict=True)))
         self._runs.append(ArrayFile(path, _KIND))
 
