@@ -142,7 +142,7 @@ def select(
     reading: TextReading,
     style: Printing,
 ) -> None:
-    """Find how many components the data bear, by prediction of data that were held out.
+    """Find how many components the data support, by prediction of data that were held out.
 
     Every K is fitted from several starts, and predicts the same held-out data. The answer is a
     table, and a verdict in words: the best K, the smallest K that is as good within the error, and

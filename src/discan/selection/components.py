@@ -41,7 +41,7 @@ def select_components(
     progress: bool | None = None,
     **options: Any,
 ) -> Selection:
-    """Find how many components the data bear, by prediction of held-out data.
+    """Find how many components the data support, by prediction of held-out data.
 
     Every K is fitted from several starts to several folds, and predicts the same held-out tokens.
 
