@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import discan
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discan"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -97,6 +99,7 @@ def test_the_recipe_has_the_dependencies():
 
 
 def test_citation_and_version_agree():
+    assert discan.__version__ == PROJECT["version"]
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {PROJECT['version']}\n" in citation
     versions = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if ":: Python :: 3." in c]
