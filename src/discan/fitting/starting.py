@@ -17,6 +17,7 @@ from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.corners import from_corners, krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
+from discan.algorithms.footprint import SCORED, Sizes
 from discan.algorithms.merging import Tokens
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import (
@@ -317,10 +318,11 @@ def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
     cycles = float(own.visits_need(n_workers))
-    loadings, scores = n_components * corpus.n_words, n_components * _in_memory(corpus)
-    read = 12.0 * loadings + 12.0 * scores + own.block_bytes
+    sizes = Sizes.of(corpus, n_components, own.rounds, own.lanes)
+    # with a state that is read from disk
+    read = sizes.phase(12 * sizes.loadings, 20 if corpus.on_disk else 12, SCORED)
     documents = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
-    return max(documents, cycles, read)
+    return max(documents, cycles, sum(read))
 
 
 def _words_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
