@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import BinaryIO
+from gzip import GzipFile
+from typing import IO, BinaryIO
 
 from discan.data.drafts import storage_errors
 from discan.errors import InputError, LimitError, StorageError
@@ -31,7 +32,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     return open(descriptor, "rb")
 
 
-def read_part(stream: BinaryIO, most: int) -> bytes:
+def read_part(stream: IO[bytes] | GzipFile, most: int) -> bytes:
     """Read a file to its end, or a little more than ``most`` bytes, in no more memory than that."""
     parts, size = [], 0
     while size <= most and (part := stream.read(_AT_ONCE)):
