@@ -510,6 +510,7 @@ def test_answers_need_no_such_table_either(model, algorithm):
         components, model=model, algorithm=algorithm, random_state=0, **options
     )
     answers = [estimator.transform, estimator.score]
+    # documents of components with parents have no probability, so nobody can ask for it
     if algorithm.uses_prior and estimator.fit_.params.model.levels == 1:
         answers += [estimator.log_likelihood, lambda X: estimator.log_likelihood(X, "bound")]
     few = long.select(slice(0, 2))
