@@ -80,16 +80,19 @@ def begin(
     task.check()
     schedule = task.plan()
     needed = needed_bytes(task, schedule, init, engine.n_workers)
+    if durable:  # a start was checked with the fit that it is for
+        check_memory(needed, **({"remedy": FEWER} if schedule.corpus.on_disk else {}))
     if schedule.corpus.on_disk:
-        check_memory(needed, remedy=FEWER)
+    if durable:  # a start was checked with the fit that it is for
+        check_memory(needed, **({"remedy": FEWER} if schedule.corpus.on_disk else {}))
+    if schedule.corpus.on_disk:
         if place is not None:
             with storage_errors(place):
                 place.mkdir(parents=True, exist_ok=True)
         check_disk(task, schedule, place)
+        check_disk(task, schedule, place)
         if durable and place is not None:
             DiskStates.clear(place)
-    else:
-        check_memory(needed)
     with enough_memory("this fit", needed):
         start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine, place)
         if not schedule.corpus.on_disk:
