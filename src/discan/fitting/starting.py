@@ -83,13 +83,9 @@ def begin(
     if durable:  # a start was checked with the fit that it is for
         check_memory(needed, **({"remedy": FEWER} if schedule.corpus.on_disk else {}))
     if schedule.corpus.on_disk:
-    if durable:  # a start was checked with the fit that it is for
-        check_memory(needed, **({"remedy": FEWER} if schedule.corpus.on_disk else {}))
-    if schedule.corpus.on_disk:
         if place is not None:
             with storage_errors(place):
                 place.mkdir(parents=True, exist_ok=True)
-        check_disk(task, schedule, place)
         check_disk(task, schedule, place)
         if durable and place is not None:
             DiskStates.clear(place)
