@@ -11,7 +11,7 @@ one line, or gives finite answers of the right shape.
 
 from __future__ import annotations
 
-import copy
+import hashlib
 import json
 import logging
 import resource
@@ -21,19 +21,24 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from changed import J, K, mutated_header, resigned
 
 import discan
 import discan.algorithms.collapsed
+import discan.algorithms.expectation as expectation
+import discan.data.folders.writer
 import discan.fitting.draws
+from discan import data
 from discan.algorithms import ALGORITHMS
 from discan.data.corpus import Corpus
+from discan.data.folders.corpus import FolderCorpus
+from discan.data.folders.writer import write_corpus
 from discan.data.nouns import Nouns
 from discan.data.storage import read_file, write_file
 from discan.data.store import load_corpus, save_corpus
 from discan.errors import DiscanError
 from discan.models import MODELS
 
-J, K = 12, 3
 GROUPS = np.arange(J) % 3
 W = np.random.default_rng(0).poisson(0.9, (20, J))
 W[3] = 0
@@ -148,132 +153,12 @@ def make_corpora(folder):
     save_corpus(Corpus(W * 0.5), folder / "plain.discan")
 
 
-# -------------------------------------------------------------------------------- mutations
-
-NUMBERS = [
-    np.nan, np.inf, -np.inf, -1, -0.0, 0, 1, 2, K, K - 1, J, 0.5, 1e-320, 1e-30, 1e30, 1e300,
-    -1e300, 127, 128, 255, 2**15, 2**16, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**63 - 1,
-    -(2**63),
-]  # fmt: skip
-TYPES = ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
-VALUES = [
-    None, True, False, 0, -1, 1, 2, K, 2**31, 2**63, 2**64, 10**30, 0.5, -0.5, 1e300, 1e-300, "",
-    "x", "auto", "map", "gp", "\x1b[31m", "a\nb", "x" * 10_000, "../x", [], {}, [1], ["a"],
-    ["a"] * J, [None] * J, [["a"]], {"array": "gamma"}, {"array": "nothing"}, {"list": ["a"]},
-    {"list": 3}, {"object": "collapsed", "fields": {}}, {"object": "nothing", "fields": {}},
-    {"object": "collapsed", "fields": {"n_draws": 10**30}}, {"names": "names.0"}, [[[[[[]]]]]],
-    {"object": "gamma-poisson", "fields": {"alpha": -1.0}},
-    {"object": "Hyperprior", "fields": {"alpha": {"array": "gamma"}}},
-]  # fmt: skip
-SETTINGS = ["checkpoint", "callback", "warm_start", "progress", "n_jobs", "groups", "x", "__init__"]
-
-
-def mutated_array(rng, value):
-    """Change an array in one of many ways."""
-    value = np.array(value)
-    flat = value.reshape(-1)
-    way = rng.integers(14)
-    if way <= 4 and flat.size:  # some elements
-        n = int(rng.choice([1, 1, 2, flat.size]))
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            new = np.array([NUMBERS[rng.integers(len(NUMBERS))]]).astype(value.dtype)
-        flat[rng.integers(flat.size, size=n)] = new
-        return value
-    if way == 5:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return value.astype(rng.choice(TYPES))
-    if way == 6 and value.ndim:
-        return value[tuple(slice(0, max(0, n - 1)) for n in value.shape)].copy()
-    if way == 7 and value.ndim:  # one row, or none
-        return value[: int(rng.integers(2))].copy()
-    if way == 8:
-        return np.concatenate([value, value]) if value.ndim else np.repeat(value, 2)
-    if way == 9:
-        return value.T.copy() if value.ndim > 1 else value[None].copy()
-    if way == 10:
-        return flat.copy()
-    if way == 11 and value.ndim > 1:  # one column
-        return value[:, :1].copy()
-    if way == 12 and value.dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            return value * rng.choice([-1.0, 0.0, 2.0, 1e-10, 1e10, 1e300])
-    if way == 13 and flat.size > 1:
-        return rng.permutation(flat).reshape(value.shape)
-    return np.zeros_like(value)
-
-
-def mutated_arrays(rng, arrays):
-    """Change, remove, add or exchange arrays."""
-    names = sorted(arrays)
-    if not names:
-        return
-    name = str(rng.choice(names))
-    way = rng.integers(12)
-    if way == 0:
-        del arrays[name]
-    elif way == 1:
-        other = str(rng.choice(names))
-        arrays[name], arrays[other] = arrays[other], arrays[name]
-    elif way == 2:
-        arrays[f"{name}x"] = arrays[name]
-    else:
-        arrays[name] = mutated_array(rng, arrays[name])
-
-
-def places(value, path=()):
-    """Iterate over the paths of all values inside JSON."""
-    if path:
-        yield path
-    if isinstance(value, dict):
-        items = list(value.items())
-    else:
-        items = list(enumerate(value[:8])) if isinstance(value, list) else []
-    for key, item in items:
-        yield from places(item, (*path, key))
-
-
-def mutated_header(rng, header):
-    """Change, remove, add or exchange values of the header."""
-    paths = [path for path in places(header) if path[0] not in ("format", "kind", "library")]
-    path = paths[rng.integers(len(paths))]
-    owner = header
-    for key in path[:-1]:
-        owner = owner[key]
-    way = rng.integers(10)
-    value = copy.deepcopy(VALUES[rng.integers(len(VALUES))])
-    if way == 0:
-        del owner[path[-1]]
-    elif way == 1 and isinstance(owner, dict):
-        owner[str(rng.choice(SETTINGS))] = value
-    elif way == 2 and isinstance(owner, list):
-        owner.append(value)
-    elif way == 3:
-        other = paths[rng.integers(len(paths))]
-        found = header
-        for key in other:
-            found = found[key] if isinstance(found, (dict, list)) else None
-        owner[path[-1]] = copy.deepcopy(found)
-    else:
-        owner[path[-1]] = value
-
-
-def resigned(rng, source, target, kind):
-    """Write a changed copy of a file, with right checksums; False if it cannot be written."""
-    header, arrays = read_file(source, kind)
-    for name in ("kind", "library", "format"):
-        header.pop(name)
-    for _ in range(int(rng.choice([1, 1, 2, 3]))):
-        if rng.random() < 0.6:
-            mutated_arrays(rng, arrays)
-        else:
-            mutated_header(rng, header)
-    try:
-        write_file(target, kind, header, arrays)
-    except (DiscanError, ValueError, TypeError):  # not finite, or of a type that no file has
-        return False
-    return True
+def make_folders(folder):
+    """Write corpus folders of several shards, with all that they may hold and with little."""
+    few = 60  # non-zeros and documents of a shard
+    write_corpus(training(), folder / "full", few)
+    write_corpus(Corpus(W * 0.5), folder / "fractions", few)
+    write_corpus(Corpus(np.where(W > 3, 70_000, W), word_names=NEW.layout.word_names), folder / "p")
 
 
 # ----------------------------------------------------------------------------------- attacks
@@ -364,9 +249,32 @@ def use_corpus(path, folder):
     return "loaded"
 
 
+def use_folder(path, folder):
+    """Open a corpus folder and fit it, with the same answers as in memory."""
+    corpus = attempt(lambda: FolderCorpus(path))
+    if corpus is None:
+        return "refused"
+    attempt(lambda: corpus.select([0, corpus.n_documents - 1]))
+    whole = attempt(corpus.loaded)
+    model, fitted = "gp" if corpus.has_exposures else "dm", 0
+    for algorithm in ("cvb0", discan.Gibbs(2, 3), discan.Collapsed(2, 3, schedule="blocked")):
+        settings = {"algorithm": algorithm, "model": model, "random_state": 0, "max_iter": 3}
+        estimator = discan.DCA(2, **settings)
+        if attempt(lambda estimator=estimator: estimator.fit(path)) is None:
+            continue
+        fitted += 1
+        finite(estimator.components_, 2, corpus.n_words)
+        attempt(lambda estimator=estimator: finite(estimator.transform(path)))
+        if whole is not None:
+            expected = discan.DCA(2, **settings).fit(whole).components_
+            assert np.array_equal(expected, estimator.components_), "not as in memory"
+    return "loaded" if fitted else "refused"
+
+
 def use(kind, path, folder):
-    """Use a file or a run folder."""
-    return {"model": use_model, "run": use_run, "corpus": use_corpus}[kind](path, folder)
+    """Use a file, a run folder or a corpus folder."""
+    users = {"model": use_model, "run": use_run, "corpus": use_corpus, "folder": use_folder}
+    return users[kind](path, folder)
 
 
 def model_case(rng, bases, folder):
@@ -403,14 +311,46 @@ def corpus_case(rng, bases, folder):
     return use("corpus", target, folder)
 
 
-CASES = {"model": model_case, "run": run_case, "corpus": corpus_case}
-MAKERS = {"model": make_models, "run": make_runs, "corpus": make_corpora}
+def folder_case(rng, bases, folder):
+    names = sorted(path for path in bases.iterdir() if path.is_dir())
+    target = folder / "case"
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(names[rng.integers(len(names))], target)
+    manifest = target / "manifest.json"
+    content = json.loads(manifest.read_text())
+    shards = content["shards"]
+    files = [(target / "shards" / shard["file"], "shard") for shard in shards]
+    files.append((target / content["words_file"], "words"))
+    for _ in range(int(rng.choice([1, 1, 2]))):
+        if rng.random() < 0.4:
+            mutated_header(rng, content)
+            continue
+        path, kind = files[rng.integers(len(files))]
+        if not resigned(rng, path, path, kind):
+            return "unwritable"
+    for shard, (path, _) in zip(shards, files, strict=False):
+        if isinstance(shard, dict) and path.is_file():
+            shard["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    content.pop("sha256", None)
+    content["sha256"] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    manifest.write_text(json.dumps(content, indent=1))
+    return use("folder", target, folder)
+
+
+CASES = {"model": model_case, "run": run_case, "corpus": corpus_case, "folder": folder_case}
+MAKERS = {
+    "model": make_models, "run": make_runs, "corpus": make_corpora, "folder": make_folders,
+}  # fmt: skip
 
 
 def main(folder, kind, *numbers):
     """Write sound files, or make some cases of them."""
     # what large corpora get, already for small ones: lists of components, means of those in use
     discan.algorithms.collapsed.LISTED_FROM = 8
+    if kind == "folder":  # blocks that begin in one shard and end in another
+        for module in (data.corpus, data.folders.corpus, data.folders.writer, expectation):
+            module.BLOCK_ENTRIES = 40
+        discan.algorithms.collapsed.BLOCK_ENTRIES = 40
     discan.fitting.draws.SINGLE_FROM = discan.fitting.draws.SINGLE_MEANS_FROM = 8 * 64
     logging.getLogger("discan").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 from discan.errors import InputError
 from discan.typing import Array
 
-__all__ = ["LARGEST", "LEAST", "POSITIVE", "flag", "number", "one_of", "vector", "whole"]
+__all__ = ["FINITE", "LARGEST", "LEAST", "POSITIVE", "flag", "number", "one_of", "vector", "whole"]
 
+FINITE = sys.float_info.max
 LEAST, LARGEST = 1e-100, 1e15
 """Counts and hyperparameters outside are refused: products of several stay in double precision."""
 

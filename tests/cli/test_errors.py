@@ -3,6 +3,10 @@
 
 import inspect
 import os
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +111,69 @@ def test_names_that_differ_are_options_of_fit():
     [fit] = [command for command in app.registered_commands if command.callback.__name__ == "fit"]
     assert set(NAMES.values()) <= set(inspect.signature(fit.callback).parameters)
     assert set(NAMES) <= {*inspect.signature(discan.DCA).parameters, "n_draws"}
+
+
+# ---- outputs that are closed or full, files that never end ----
+
+
+def shell(line, place):
+    """Run a line of a shell, in which $D is discan; return (exit code, stderr)."""
+    environment = {**os.environ, "D": f"{sys.executable} -m discan.cli"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], cwd=place, env=environment, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert "bug" not in done.stderr
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has it")
+@pytest.mark.parametrize("command", ["show model", "--help", "fit --help", "--version", "formats"])
+def test_a_full_output_is_one_line(place, command):
+    code, err = shell(f"$D {command} > /dev/full", place)
+    assert (code, err) == (1, "error: output: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "| head -c 1"])
+def test_a_closed_output_is_no_bug(place, closed):
+    assert shell(f"$D show model {closed}", place)[0] in (0, 1)
+    assert shell(f"$D show none {closed}", place)[0] == (0 if "head" in closed else 1)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="POSIX alone has it")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("effects", "{model}", "--labels"), ("effects", "{model}", "--time"),
+        ("name", "{model}"),
+        ("fit", "{texts}", "-k", 2, "-o", "{new}", "--seeds"),
+        ("fit", "{texts}", "-k", 2, "-o", "{new}", "--seed-labels"),
+        ("fit", "{texts}", "-k", 2, "-o", "{new}", "--classes"),
+        ("convert", "{texts}", "{new}", "--stop-words"),
+        ("show",), ("info",), ("convert", "--format", "lines"), ("transform", "{model}"),
+    ],
+)  # fmt: skip
+def test_a_device_that_never_ends_is_refused(place, tmp_path, arguments):
+    """In a process of its own: it would fill the memory of this one."""
+    names = {"model": place / "model", "texts": place / "texts.jsonl", "new": tmp_path / "new"}
+    words = " ".join(shlex.quote(str(part).format(**names)) for part in arguments)
+    last = " x.discan" if arguments[0] == "convert" and "{new}" not in arguments else ""
+    limit = f"ulimit -v {6 * 2**20}; "
+    code, err = shell(f"{limit}$D {words} /dev/zero{last}", tmp_path)
+    assert code == 1, err
+    assert re.search("pipe|device|cannot be read|no such file", err), err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("--tol", "1e400"), ("--chains", 10**20), ("--chains", 10**9), ("--parents", 10**20),
+     ("--parents", 10**9), ("-k", 10**20)],
+)  # fmt: skip
+def test_numbers_beyond_any_use(fails, place, tmp_path, flag, value):
+    line = fails("fit", place / "corpus.discan", "-k", 2, "-o", tmp_path / "m", flag, value)
+    assert "bug" not in line
+    assert "must be" in line or "at most" in line

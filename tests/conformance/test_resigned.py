@@ -12,7 +12,7 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "resigned.py"
 SOURCE = Path(__file__).parents[2] / "src"
 SEED = 20
-N_CASES = {"model": 1000, "run": 500, "corpus": 500}
+N_CASES = {"model": 1000, "run": 500, "corpus": 500, "folder": 500}
 FINE = {"refused", "loaded", "unwritable"}
 
 

@@ -6,26 +6,21 @@ import os
 import subprocess
 import sys
 import tracemalloc
-from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import cells
-from scipy import sparse
+from footprints import KINDS, SHAPES, corpus, peak, shaped
 
 import discan.fitting.memory as MEMORY
 from discan import (
     DCA,
     MAP,
     Collapsed,
-    CollapsedVariational,
     Corpus,
     Gibbs,
     LimitError,
-    MaximumLikelihood,
-    Variational,
 )
 from discan.estimators.tasks import task_of
 from discan.evaluation.chains import chains_bytes
@@ -35,30 +30,6 @@ from discan.fitting.starting import needed_bytes
 SOURCE = Path(__file__).parents[2] / "src"
 
 K = 100
-
-
-def corpus(n_documents, n_words, n_tokens, seed=0):
-    """Documents of different lengths, words by Zipf's law."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.multinomial(n_tokens, rng.dirichlet(np.full(n_documents, 2.0)))
-    rates = 1.0 / np.arange(1, n_words + 1)
-    words = rng.choice(n_words, n_tokens, p=rates / rates.sum())
-    documents = np.repeat(np.arange(n_documents), lengths)
-    ones = np.ones(n_tokens, dtype=np.int64)
-    return Corpus(sparse.csr_array((ones, (documents, words)), shape=(n_documents, n_words)))
-
-
-@contextmanager
-def peak():
-    """Yield a list that gets the most bytes that were allocated at once."""
-    result = []
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        yield result
-        result.append(tracemalloc.get_traced_memory()[1] - before)
-    finally:
-        tracemalloc.stop()
 
 
 def limit(table, n_components=K):
@@ -158,26 +129,6 @@ def test_a_fit_with_its_draws_keeps_to_the_limit_where_loadings_dominate(
 
 # ---- the estimate before a fit ----
 
-# Documents, words, tokens, components: where the loadings dominate, the scores, or the tokens.
-SHAPES = [(400, 6_000, 100_000, 40), (9_000, 300, 60_000, 20), (3_000, 4_000, 300_000, 16)]
-KINDS = {
-    "ml": MaximumLikelihood(),
-    "ml plain": MaximumLikelihood(accelerate=False),
-    "ml tempered": MaximumLikelihood(tau="auto"),
-    "map": MAP(),
-    "map quasi": MAP(accelerate="quasi-newton"),
-    "ml quasi": MaximumLikelihood(accelerate="quasi-newton"),
-    "map online": MAP(online=True, visits=2),
-    "cvb0": CollapsedVariational(),
-    "vb": Variational(),
-    "vb point": Variational(loadings="point"),
-    "vb online": Variational(online=True, visits=2),
-    "gibbs": Gibbs(burn_in=2, n_draws=30),
-    "exact": Collapsed(burn_in=2, n_draws=30, schedule="exact"),
-    "blocked": Collapsed(burn_in=2, n_draws=30, schedule="blocked"),
-    "from documents": Collapsed(burn_in=2, n_draws=30, start="documents"),
-    "from map": Collapsed(burn_in=2, n_draws=30, start="map"),
-}
 # Each algorithm and variant at three sizes; with the other models, where the scores dominate.
 OTHERS = {"gp": ("map", "vb", "gibbs", "blocked"), "cgp": ("vb", "gibbs", "exact")}
 ESTIMATED = [("dm", kind, shape) for kind in KINDS for shape in SHAPES]
@@ -188,15 +139,6 @@ def estimate(estimator, table, n_workers=1):
     """What a fit is expected to need, its start included."""
     task = task_of(estimator, table, (), 0)
     return needed_bytes(task, task.plan(), estimator.init, n_workers)
-
-
-@cache
-def shaped(shape):
-    n_documents, n_words, n_tokens, _ = shape
-    table = corpus(n_documents, n_words, n_tokens)
-    for cached in ("levels", "lengths", "blocks", "integral", "n_tokens", "word_totals"):
-        getattr(table, cached)
-    return table
 
 
 @pytest.mark.parametrize(("model", "kind", "shape"), ESTIMATED, ids=str)
@@ -568,6 +510,7 @@ def test_answers_need_no_such_table_either(model, algorithm):
         components, model=model, algorithm=algorithm, random_state=0, **options
     )
     answers = [estimator.transform, estimator.score]
+    # documents of components with parents have no probability, so nobody can ask for it
     if algorithm.uses_prior and estimator.fit_.params.model.levels == 1:
         answers += [estimator.log_likelihood, lambda X: estimator.log_likelihood(X, "bound")]
     few = long.select(slice(0, 2))

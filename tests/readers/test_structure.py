@@ -116,3 +116,17 @@ def test_wrong_files(tmp_path, write, fails):
 @given(data=st.data())
 def test_any_damage_is_survived(tmp_path, write, data, changed_at_random):
     changed_at_random(write(tmp_path / "x.str", structure(2)), "structure", data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a x y\nb x y\nc z y\n",  # nothing that may be an allele
+        f"i1 {'9' * 5000} 120\ni2 101 122\n",  # more digits than Python parses
+        "a\nb\n",
+        "x" * 300 + " 1\n",
+    ],
+)
+def test_tables_without_genotypes(tmp_path, write, survives, text):
+    for rows in (1, 2, None):
+        survives(write(tmp_path / "x.str", text), "structure", rows=rows)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start
-from discan.algorithms.footprint import Phase, Sizes, averages, estimated
+from discan.algorithms.footprint import Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.statistics import Stats
@@ -170,14 +170,14 @@ class Collapsed(Sampler):
     ) -> dict[str, Any]:
         """Estimate the memory of assignments, counts, lists, moves, averages and a block."""
         sizes = Sizes.of(corpus, n_components, rounds, FIRST_LANES)
-        loadings, scores, block, *_ = sizes
+        loadings = sizes.loadings
         n_tokens, n_blocks = int(corpus.n_tokens), sum(map(len, rounds))
         count = self._count_type(corpus, exact)().itemsize
         kept = 0 if corpus.on_disk else 2 * n_tokens
         sums = count * min(FIRST_LANES, n_blocks)
-        begin = Phase((4 + sums) * loadings + kept, 8 * block)
+        begin = sizes.phase((4 + sums) * loadings + kept, per_block=8)
         if self.start != "random":  # counts and scores of the start, and what is made of them
-            begin = Phase(max(24, 16 + sums) * loadings + kept + 8 * scores)
+            begin = sizes.phase(max(24, 16 + sums) * loadings + kept, 8)
         drawn = averages(corpus, n_components, self.n_draws)
         visits = count * loadings + kept + sum(drawn)
         moves = 0.0
@@ -188,8 +188,12 @@ class Collapsed(Sampler):
             if n_components >= LISTED_FROM:
                 listed = np.minimum(corpus.word_totals, n_components) + LANES
                 visits += 8 * float(listed.sum())
-        # the counts of a block, and its new sums beside the old ones
-        return estimated([begin, Phase(visits + moves, 18 * block)]) | {"kept_bytes": drawn}
+        # the counts of a block, and its new sums beside the old ones if documents are averaged
+        per_block = 8 if corpus.on_disk else 18
+        visit = sizes.phase(visits + moves, per_block=per_block)
+        seeded = 0.0 if exact else 4.0 * loadings
+        found = estimated(sizes, [begin, visit])
+        return found | {"kept_bytes": drawn, "seeded_bytes": seeded}
 
     def _count_type(self, corpus: Corpus, exact: bool) -> Any:
         """Type of the counts of words and components: 16 bits where no word has more tokens."""

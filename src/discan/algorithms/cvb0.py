@@ -85,7 +85,7 @@ class CollapsedVariational(Expectation):
     documents_per_component = 3
     cannot_learn = frozenset({"alpha", "beta", "rho"})
     entries_per_lane = 6
-    tables_held = Tables(visit=3, online=0)
+    tables_held = Tables(online=0)
 
     def __post_init__(self) -> None:
         """Check the options."""

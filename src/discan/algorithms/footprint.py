@@ -20,7 +20,7 @@ from discan.engines.base import large_at_once
 from discan.typing import Array
 
 __all__ = [
-    "FILLED", "SINGLE_FROM", "Phase", "Sizes", "Tables", "averages", "estimated",
+    "FILLED", "SCORED", "SINGLE_FROM", "Phase", "Sizes", "Tables", "averages", "estimated",
     "used_pairs",
 ]  # fmt: skip
 
@@ -30,6 +30,9 @@ SINGLE_FROM = 2**17
 FILLED = 1 / 3
 LEAST = 2**17  # bytes of what does not grow
 GROUP = 28  # bytes of a document and group while the constants of the likelihood are added up
+READ = 16  # bytes of a non-zero count of a block that is read from disk
+SCORED = 65  # bytes per score of a block while its scores are worked out
+CHECKED = 26  # the same while a corpus folder is checked, a part after another
 PAIR = 10  # bytes of a component that a document or word ever used: its number and two moments
 
 
@@ -45,7 +48,9 @@ class Sizes(NamedTuple):
 
     loadings, scores : J x K and I x K, or 0 if scores are on disk; block : K times the documents of
     the largest block; sums : tables of sums of the largest round on one thread, 1 or 2; groups :
-    pairs of a document and a group in the largest block, or 0 if there is one group.
+    pairs of a document and a group in the largest block, or 0 if there is one group; passing :
+    block if its scores are read from disk, else 0; entries : non-zeros of a block that is read from
+    disk, else 0; opening : bytes at the peak while a corpus folder is opened.
     """
 
     loadings: int
@@ -53,6 +58,9 @@ class Sizes(NamedTuple):
     block: int
     sums: int
     groups: int
+    passing: int = 0
+    entries: int = 0
+    opening: int = 0
 
     @classmethod
     def of(
@@ -60,13 +68,23 @@ class Sizes(NamedTuple):
     ) -> Sizes:
         """Return the sizes of a fit by these rounds."""
         longest = max(block.stop - block.start for blocks in rounds for block in blocks)
-        return cls(
-            n_components * corpus.n_words,
-            0 if corpus.on_disk else n_components * corpus.n_documents,
-            n_components * longest,
-            large_at_once(min(lanes, max(map(len, rounds))), 1),
-            min(longest * corpus.n_groups, BLOCK_ENTRIES) if corpus.n_groups > 1 else 0,
-        )
+        loadings, block = n_components * corpus.n_words, n_components * longest
+        sums = large_at_once(min(lanes, max(map(len, rounds))), 1)
+        groups = min(longest * corpus.n_groups, BLOCK_ENTRIES) if corpus.n_groups > 1 else 0
+        if not corpus.on_disk:
+            return cls(loadings, n_components * corpus.n_documents, block, sums, groups)
+        entries = min(corpus.n_entries, -(-corpus.n_entries // sum(map(len, rounds))))
+        opening = CHECKED * min(corpus.n_entries, BLOCK_ENTRIES)
+        opening += 8 * corpus.n_documents + 24 * corpus.n_words
+        return cls(loadings, 0, block, sums, groups, block, entries, opening)
+
+    def phase(self, whole: float, per_score: float = 0.0, per_block: float = 0.0) -> Phase:
+        """Return a phase of so many bytes, and more per score and per score of a block at work.
+
+        Of documents on disk, only the blocks at work have scores and counts in memory.
+        """
+        at_work = per_block * self.block + per_score * self.passing + READ * self.entries
+        return Phase(whole + per_score * self.scores, at_work)
 
 
 class Tables(NamedTuple):
@@ -78,7 +96,7 @@ class Tables(NamedTuple):
     : bytes per score of the result beside counts and scores.
     """
 
-    visit: int = 4
+    visit: int = 3
     online: int = 2
     state: int = 1
     params: int = 2
@@ -88,25 +106,29 @@ class Tables(NamedTuple):
 
     def memory(self, sizes: Sizes, real: Any, online: bool = False) -> dict[str, Any]:
         """Return the fields of a schedule that tell the memory, tables being of type ``real``."""
-        loadings, scores, block, sums, groups = sizes
+        loadings = sizes.loadings
         n_bytes = np.dtype(real).itemsize
         state = self.state * n_bytes
-        tables = self.visit + sums + (self.online if online else 0)
-        begin = Phase(4 * n_bytes * loadings + (n_bytes + state) * scores, 24 * block)
+        tables = self.visit + sizes.sums + (self.online if online else 0)
+        begin = sizes.phase(4 * n_bytes * loadings, n_bytes + state, 24)
         moved = 1.7 * (state - n_bytes)  # where scores are extrapolated
-        constants = GROUP * groups  # what the first objective takes
-        visits = Phase(n_bytes * tables * loadings + state * scores + constants, moved * block)
-        held = self.params * n_bytes * loadings + state * scores
+        constants = GROUP * sizes.groups  # what the first objective takes
+        visits = sizes.phase(n_bytes * tables * loadings + constants, state, moved)
+        held = self.params * n_bytes * loadings
         widened = 8 if n_bytes < 8 else 0  # a copy in double precision
-        made = Phase(held + (self.result + widened) * loadings)
-        read = Phase(held + self.kept * loadings + (16 + self.extra) * scores, 65 * block)
-        kept = (self.kept + n_bytes) * loadings, (16 + self.extra) * scores
-        found = estimated([begin, visits], [made, read])
+        made = Phase(held + (self.result + widened) * loadings + state * sizes.scores)
+        per_block = SCORED + 15 * (sizes.passing > 0)  # more for a state that is read from disk
+        read = sizes.phase(held + self.kept * loadings, state + 16 + self.extra, per_block)
+        kept = (self.kept + n_bytes) * loadings, (16 + self.extra) * sizes.scores
+        found = estimated(sizes, [begin, visits], [made, read])
         return found | {"kept_bytes": kept, "lane_bytes": n_bytes * loadings}
 
 
-def estimated(visits: Sequence[Phase], result: Sequence[Phase] = ()) -> dict[str, Any]:
+def estimated(
+    sizes: Sizes, visits: Sequence[Phase], result: Sequence[Phase] = ()
+) -> dict[str, Any]:
     """Return the fields of a schedule that tell the memory of these phases."""
+    visits = [*visits, Phase(sizes.opening)]
     highest = max((*visits, *result), key=sum)
     return {
         "bytes": int(highest.whole) + LEAST,

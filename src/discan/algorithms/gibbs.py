@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discan.algorithms.base import ALGORITHMS, Clock, Params, Start
-from discan.algorithms.footprint import Phase, Sizes, averages, estimated
+from discan.algorithms.footprint import Sizes, averages, estimated
 from discan.algorithms.sampling import Sampler, even_loadings
 from discan.algorithms.schedule import MAX_LANES, Schedule
 from discan.algorithms.statistics import Stats
@@ -70,15 +70,16 @@ class Gibbs(Sampler):
 
     def _memory(self, corpus: Corpus, n_components: int, lanes: int) -> dict[str, Any]:
         """Estimate the memory: counts, loadings before and after, scores, and the averages."""
-        loadings, scores, block, sums, _ = Sizes.of(corpus, n_components, [corpus.blocks], lanes)
+        sizes = Sizes.of(corpus, n_components, [corpus.blocks], lanes)
+        loadings, sums = sizes.loadings, sizes.sums
         real = 4 if loadings >= SINGLE_FROM else 8
         count = 4 if corpus.n_tokens < 2**31 else 8
         first = max(8 + real % 8, real + count * sums)
-        begin = Phase(first * loadings + 16 * scores, 8 * block)
+        begin = sizes.phase(first * loadings, 16, 8)
         drawn = averages(corpus, n_components, self.n_draws)
-        visits = Phase((2 * real + count * (1 + sums)) * loadings + 16 * scores, 8 * block)
-        visits = Phase(visits.whole + sum(drawn), visits.per_block)
-        found = estimated([begin, visits])
+        tables = 2 * real + count * (1 + sums)
+        visits = sizes.phase(tables * loadings + sum(drawn), 16, 8)
+        found = estimated(sizes, [begin, visits])
         return found | {"kept_bytes": drawn, "lane_bytes": count * loadings}
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:

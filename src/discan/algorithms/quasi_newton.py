@@ -165,11 +165,13 @@ class QuasiNewton(Wrapper):
         sizes = Sizes.of(corpus, n_components, schedule.rounds, schedule.lanes)
         n_bytes = np.dtype(self.wrapped.real(corpus, n_components)).itemsize
         # points and pairs, and the sizes of the loadings
-        held = n_bytes * ((pairs + 4) * sizes.loadings + (pairs + 3) * sizes.scores)
+        held = n_bytes * ((pairs + 5) * sizes.loadings + (pairs + 3) * sizes.scores)
+        at_work = n_bytes * (pairs + 3) * sizes.passing
         return replace(
             schedule,
             bytes=schedule.bytes + held,
-            visit_bytes=schedule.visit_bytes + held,
+            block_bytes=schedule.block_bytes + at_work,
+            visit_bytes=schedule.visit_bytes + held + at_work,
             start="corners" if pays(corpus, n_components) else schedule.start,
             state_type=Secants,
             state_bytes=(pairs + 4) * schedule.state_bytes,

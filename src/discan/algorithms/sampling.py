@@ -22,7 +22,7 @@ from discan.kernels.objective import log_loadings
 from discan.models import LoadingsPrior, Model
 from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
-from discan.validation import flag, number, one_of, whole
+from discan.validation import FINITE, flag, number, one_of, whole
 
 __all__ = ["Sampler", "check_tokens", "even_loadings"]
 
@@ -86,7 +86,7 @@ class Sampler(Algorithm):
         whole("n_draws", self.n_draws, 1)
         whole("thin", self.thin, 1)
         whole("learn_every", self.learn_every, 1)
-        number("settle", self.settle, "a number, at least 0", 0.0, np.inf)
+        number("settle", self.settle, "a finite number, at least 0", 0.0, FINITE)
         one_of("fold_in", self.fold_in, ("fast", "gibbs"))
         flag("keep_draws", self.keep_draws)
         flag("forget", self.forget)

@@ -69,6 +69,8 @@ class Schedule:
         Bytes of the sums of a lane. One thread needs two of them: the lane's, and those so far.
     kept_bytes : pair of float, optional
         Memory of the result: of its loadings, and of its documents.
+    seeded_bytes : float
+        More memory if components have seeds.
     state_bytes : int
         Bytes of the states of all documents.
     record : dict
@@ -99,6 +101,7 @@ class Schedule:
     visit_bytes: int | None = None
     lane_bytes: int = 0
     kept_bytes: tuple[float, float] | None = None
+    seeded_bytes: float = 0.0
     state_bytes: int = 0
     record: dict[str, Any] = field(default_factory=dict)
 

@@ -27,7 +27,7 @@ __all__ = ["Squarem", "Strides", "Trail"]
 _FLOOR = 0.1
 _GROWTH = 4.0
 # Beside those of EM, the loadings where a pair of passes began, and their differences.
-TABLES = Tables(visit=6, state=3, params=3)
+TABLES = Tables(visit=5, state=3, params=3)
 
 
 @dataclass

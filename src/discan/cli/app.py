@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -133,8 +134,12 @@ for _function in COMMANDS:
 
 def main() -> None:
     """Run the command line; no traceback reaches the user."""
-    for stream in (sys.stdout, sys.stderr):
+    for output in ("stdout", "stderr"):
+        if getattr(sys, output) is None:  # closed by the shell: >&-
+            setattr(sys, output, open(os.devnull, "w", encoding="utf-8"))
+        stream = getattr(sys, output)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, terminated)
-    app(prog_name="discan")
+    with one_line(dict):  # help is printed before a command is invoked
+        app(prog_name="discan")

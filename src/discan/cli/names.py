@@ -13,7 +13,8 @@ import typer
 from discan.cli.options import ModelFile, Printing
 from discan.cli.printing import Style, check_writable, emit, emit_record
 from discan.cli.reading import load_model
-from discan.errors import InputError, StorageError
+from discan.data.regular import read_text
+from discan.errors import DiscanError, InputError
 
 __all__ = ["name"]
 
@@ -67,9 +68,9 @@ def name(
 def _read(path: Path) -> Any:
     """Read names from a JSON file."""
     try:
-        names = json.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
+        names = json.loads(read_text(path, "names"))
+    except DiscanError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InputError(
             f'{path}: not JSON ({error}); write names as {{"1": "law", "2": "sport"}}'

@@ -14,7 +14,8 @@ import typer
 from discan.cli.options import ModelFile, Quiet, one_of
 from discan.cli.printing import check_writable
 from discan.cli.reading import load_model
-from discan.errors import InputError, StorageError
+from discan.data.regular import read_text
+from discan.errors import InputError
 
 __all__ = ["FIGURES", "Figure", "label_column", "plot"]
 
@@ -213,12 +214,7 @@ def label_column(name: str, metadata: Mapping[str, Any], option: str = "labels")
         raise InputError(
             f"--{option} {name}: no such column and no such file; the columns are: {columns}"
         )
-    try:
-        return path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not text in UTF-8") from None
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
+    return read_text(path, "labels").splitlines()
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from discan.cli.options import fitting
-from discan.errors import InputError, StorageError
+from discan.data.regular import read_text
+from discan.errors import InputError
 
 if TYPE_CHECKING:
     from discan.data.corpus import Corpus
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Seeding", "class_labels", "read_seeds"]
 
 FORM = "write a line per component, e.g. 'law: court judge trial', or JSON"
-MOST_BYTES = 2**26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +80,7 @@ def read_seeds(path: Path) -> dict[str, Any]:
     one, else by spaces. JSON is an object from names to lists of words, or to objects from words to
     numbers of tokens. Empty lines and those that begin with # are skipped.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path}: larger than {MOST_BYTES // 2**20} MB, too large for seeds")
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not text in UTF-8; {FORM}") from None
+    text = read_text(path, "seeds")
     found = _from_json(path, text) if text.lstrip().startswith("{") else _from_lines(path, text)
     if not found:
         raise InputError(f"{path}: holds no seeds; {FORM}")

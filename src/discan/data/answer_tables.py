@@ -15,6 +15,7 @@ from discan.data.answer_remarks import remark_on_columns, remark_on_values
 from discan.data.answers import document_names, make_corpus
 from discan.data.columns import MISSING, Column, clean
 from discan.data.corpus import Corpus
+from discan.data.intake import bounded_int
 from discan.data.nouns import Nouns
 from discan.data.roles import (
     ENOUGH_ROWS,
@@ -156,7 +157,7 @@ def _joined(parts: Sequence[Any]) -> str:
 def _matching(titles: Sequence[str], wanted: Any) -> list[str]:
     text = str(wanted).strip()
     numbered = isinstance(wanted, int) or (text.isdecimal() and not any(map(str.isdecimal, titles)))
-    if numbered and 0 <= int(text) < len(titles):
+    if numbered and 0 <= bounded_int(text) < len(titles):
         return [titles[int(text)]]
     found = [title for title in titles if fnmatchcase(title, text)]
     found = found or [title for title in titles if title.casefold() == text.casefold()]

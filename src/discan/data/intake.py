@@ -18,6 +18,7 @@ __all__ = [
     "LEAST_COUNT",
     "Table",
     "as_array",
+    "bounded_int",
     "offsets",
     "read_table",
     "reason",
@@ -33,6 +34,7 @@ LEAST_COUNT = LEAST
 LARGEST_TOTAL = 2**63 - 1
 """Token offsets are int64."""
 
+_MOST_DIGITS, _BEYOND = 40, 10**40
 LARGEST_INT32 = 2**31 - 1
 
 _DENSE_CELLS_AT_ONCE = 2**22
@@ -243,6 +245,17 @@ def as_array(values: Any, problem: str, remedy: str) -> Array:
 def offsets(lengths: Array) -> Array:
     """Return where each of n parts begins and the last one ends, (n + 1,) int64."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def bounded_int(text: str) -> int:
+    """Return the whole number that a text holds; 10**40 stands for any of more than 40 digits.
+
+    Python refuses to parse thousands of digits, and no number or index in data has so many.
+    """
+    text = text.strip()
+    if len(text) <= _MOST_DIGITS:
+        return int(text)
+    return -_BEYOND if text.startswith("-") else _BEYOND
 
 
 def reason(error: Exception) -> str:

@@ -195,9 +195,9 @@ def _check_file(path: str | os.PathLike[str]) -> None:
 
 def _header(path: str | os.PathLike[str], metadata: Mapping[str, str], kind: str) -> dict[str, Any]:
     text = metadata.get("discan")
-    if text is None:
+    if not isinstance(text, str):
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
-    if hashlib.sha256(text.encode()).hexdigest() != metadata.get("sha256"):
+    if hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() != metadata.get("sha256"):
         raise ModelFileError(f"{path}: the header fails its checksum; the file is damaged")
     header = parse_json(path, text)
     if not isinstance(header, dict) or header.get("kind") != kind:

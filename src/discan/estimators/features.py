@@ -15,7 +15,7 @@ from discan.data.rules import checked
 from discan.estimators.dca import DCA
 from discan.estimators.meta import MetaEstimator, with_parameters_of_dca
 from discan.typing import Array
-from discan.validation import flag, number
+from discan.validation import FINITE, flag, number
 
 __all__ = ["DCAFeatures"]
 
@@ -62,7 +62,7 @@ n_jobs, random_state, n_chains, callback, progress
         sample_weight : (I,) array, optional
             Weights of the documents for the components, as for ``DCA.fit``.
         """
-        number("threshold", self.threshold, "a number, at least 0", 0.0, np.inf)
+        number("threshold", self.threshold, "a finite number, at least 0", 0.0, FINITE)
         corpus = self.read(X, reset=True)
         self.dca_ = self.make_dca(groups=None).fit(corpus, sample_weight=sample_weight)
         self.n_iter_ = self.dca_.n_iter_
@@ -98,7 +98,7 @@ n_jobs, random_state, n_chains, callback, progress
         """Become the estimator that was saved; the parameters are set already."""
         super().restore(dca, facts)
         flag("words", self.words)
-        number("threshold", self.threshold, "a number, at least 0", 0.0, np.inf)
+        number("threshold", self.threshold, "a finite number, at least 0", 0.0, FINITE)
         sizes = {"n": dca.fit_.n_components + (self.n_features_in_ if self.words else 0)}
         self.idf_ = checked("idf", facts["idf"], sizes, "n", types="f8", low=0)
         parts = np.split(self.idf_, [self.n_features_in_] if self.words else [])

@@ -5,26 +5,36 @@ from __future__ import annotations
 
 import gzip
 import os
-from pathlib import Path
+import zlib
 
 import numpy as np
 
-from discan.errors import InputError, StorageError
+from discan.data.drafts import storage_errors
+from discan.data.regular import open_regular, read_part
+from discan.errors import InputError, LimitError, StorageError
 from discan.typing import Array
 
 __all__ = ["StrPath", "read_lines", "read_numbers"]
 
+# A file is refused if it unpacks to more bytes than this, and than so many times its size.
+MOST_UNPACKED, MOST_RATIO = 2**30, 100
 StrPath = str | os.PathLike[str]
 
 
 def read_lines(path: StrPath) -> list[str]:
     """Lines of a text file, which may be compressed by gzip."""
     try:
-        data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        raise StorageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        with storage_errors(path), open_regular(path) as stream:
+            data = stream.read()
+            if data[:2] == b"\x1f\x8b":
+                most = max(MOST_UNPACKED, MOST_RATIO * len(data))
+                stream.seek(0)
+                with gzip.open(stream) as unpacked:
+                    data = read_part(unpacked, most)
+                if len(data) > most:
+                    raise LimitError(f"{path}: unpacks to more than {most:,} bytes; unpack it")
+    except (EOFError, zlib.error) as error:
+        raise StorageError(f"{path}: {error}") from None
     # other ends of lines (form feeds, U+2028) may stand inside names
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     return text.removesuffix("\n").split("\n")

@@ -14,12 +14,13 @@ from discan.data.corpus import Corpus
 from discan.errors import InputError
 from discan.estimators.counting import check_counting, is_auto, upper_limit
 from discan.estimators.seeding import read_known
+from discan.evaluation.chains import MOST_CHAINS
 from discan.fitting.task import Task
 from discan.models import MODELS, LoadingsPrior, Model, process_of
 from discan.models.classes import Classed
 from discan.models.hyperparameters import Hyperprior
 from discan.models.levels import with_parents
-from discan.validation import number, whole
+from discan.validation import FINITE, number, whole
 
 __all__ = [
     "init_of",
@@ -138,12 +139,12 @@ def init_of(estimator: Any) -> Any:
 def limits_of(estimator: Any) -> tuple[int | None, float]:
     """Check and return the largest number of cycles and the tolerance."""
     max_iter = None if estimator.max_iter is None else whole("max_iter", estimator.max_iter, 1)
-    return max_iter, number("tol", estimator.tol, "a number, at least 0", 0.0, np.inf)
+    return max_iter, number("tol", estimator.tol, "a finite number, at least 0", 0.0, FINITE)
 
 
 def n_chains_of(estimator: Any) -> int:
     """Check and return the number of chains."""
-    n = whole("n_chains", estimator.n_chains, 1)
+    n = whole("n_chains", estimator.n_chains, 1, MOST_CHAINS)
     if n > 1 and estimator.warm_start:
         raise InputError(
             "warm_start continues one chain",

@@ -26,8 +26,9 @@ from discan.fitting.starting import needed_bytes
 from discan.fitting.task import Task
 from discan.typing import Array
 
-__all__ = ["as_fits", "chain_seeds", "chains_bytes", "gathered", "run_chains"]
+__all__ = ["MOST_CHAINS", "as_fits", "chain_seeds", "chains_bytes", "gathered", "run_chains"]
 
+MOST_CHAINS = 10_000
 # Components of other chains are kept up to this many numbers.
 MOST_NUMBERS = 2**24
 # Chains are chosen by documents of about so many tokens.

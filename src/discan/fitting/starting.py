@@ -17,6 +17,7 @@ from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.corners import from_corners, krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
+from discan.algorithms.footprint import SCORED, Sizes
 from discan.algorithms.merging import Tokens
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import (
@@ -79,16 +80,15 @@ def begin(
     task.check()
     schedule = task.plan()
     needed = needed_bytes(task, schedule, init, engine.n_workers)
+    if durable:  # a start was checked with the fit that it is for
+        check_memory(needed, **({"remedy": FEWER} if schedule.corpus.on_disk else {}))
     if schedule.corpus.on_disk:
-        check_memory(needed, remedy=FEWER)
         if place is not None:
             with storage_errors(place):
                 place.mkdir(parents=True, exist_ok=True)
         check_disk(task, schedule, place)
         if durable and place is not None:
             DiskStates.clear(place)
-    else:
-        check_memory(needed)
     with enough_memory("this fit", needed):
         start = _start(replace(task, corpus=schedule.corpus), schedule, init, engine, place)
         if not schedule.corpus.on_disk:
@@ -317,10 +317,11 @@ def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
     cycles = float(own.visits_need(n_workers))
-    loadings, scores = n_components * corpus.n_words, n_components * _in_memory(corpus)
-    read = 12.0 * loadings + 12.0 * scores + own.block_bytes
+    sizes = Sizes.of(corpus, n_components, own.rounds, own.lanes)
+    # with a state that is read from disk
+    read = sizes.phase(12 * sizes.loadings, 20 if corpus.on_disk else 12, SCORED)
     documents = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
-    return max(documents, cycles, read)
+    return max(documents, cycles, sum(read))
 
 
 def _words_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:

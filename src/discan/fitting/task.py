@@ -21,6 +21,8 @@ from discan.models.hyperparameters import Hyperprior
 
 __all__ = ["Task"]
 
+# Bytes per score of a block while hyperparameters are learnt from it, and per word of a seed.
+LEARNING, LEARNING_CHAIN, SEED = 40, 12, 40
 MOST_LEVELS = 2**16  # of the exposures of documents on disk
 
 
@@ -104,7 +106,19 @@ class Task:
         n_components = len(self.model.alpha)
         needed = float(schedule.needs(n_workers))
         scores = 0 if schedule.corpus.on_disk else n_components * schedule.corpus.n_documents
-        learns = bool(self.learn & set(self.model.hyperparameters))
+        # with two levels, what is learnt from is summed over draws in any case
+        learns = bool(self.learn & set(self.model.hyperparameters)) and self.model.levels == 1
+        visits = float(schedule.visits_need(n_workers))
+        if "gamma" in self.learn and not schedule.thin:  # a table of its derivatives
+            needed = max(needed, visits + 8.0 * n_components * schedule.corpus.n_words)
+        if learns:
+            block = n_components * max(block.stop - block.start for block in schedule.blocks)
+            more = LEARNING_CHAIN if schedule.thin else LEARNING
+            needed = max(needed, visits + n_workers * more * block)
+        if self.prior.seeds is not None:
+            needed += SEED * len(self.prior.seeds.words) + schedule.seeded_bytes
+        if schedule.corpus.classes is not None and not schedule.thin:
+            needed += 16.0 * scores  # scores by the prior of each class
         absence = self.model.can_be_absent(self.learn)
         if schedule.thin and (learns or absence) and not schedule.corpus.on_disk:
             # one more sum, or moments of the scores that do not follow from the counts

@@ -32,6 +32,9 @@ from discan.models.loadings import LoadingsPrior
 from discan.typing import Array
 from discan.validation import LARGEST, LEAST, POSITIVE, vector, whole
 
+# Times the number of components: more parents than these could not be told apart.
+MOST_PARENTS = 10
+
 __all__ = [
     "LevelSums", "TwoLevelDirichletMultinomial", "TwoLevelGammaPoisson", "TwoLevels",
     "with_parents",
@@ -115,7 +118,9 @@ class TwoLevels(Model):
                 "out"
             )
         n = self.n_parents
-        given = max(1, round(np.sqrt(n_components))) if n is None else whole("n_parents", n, 1)
+        given = max(1, round(np.sqrt(n_components)))
+        if n is not None:
+            given = whole("n_parents", n, 1, MOST_PARENTS * n_components)
         first = self.one_level(alpha=self.alpha).default("alpha", n_components, corpus)  # type: ignore[call-arg]
         mean = first if self.alpha is None else self.alpha
         total = n_components * float(

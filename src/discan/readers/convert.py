@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from discan.data.corpus import Corpus
-from discan.data.folders.format import MANIFEST, SHARDS, TMP, Manifest, is_corpus_folder
+from discan.data.folders.format import (
+    MANIFEST,
+    SHARDS,
+    TMP,
+    Manifest,
+    check_links,
+    is_corpus_folder,
+)
 from discan.data.folders.writer import SHARD_ENTRIES, FolderWriter, write_corpus
 from discan.data.locks import locked
 from discan.data.nouns import Nouns
@@ -147,6 +154,7 @@ def _check_apart(source: Source, target: Path) -> None:
 def _claimed(target: Path) -> Iterator[Path]:
     """Lock a folder to write to; give a folder for files that are kept until all is written."""
     _check_ours(target)
+    check_links(target)
     folder = target / TMP
     with locked(folder):
         try:

@@ -12,6 +12,7 @@ import numpy as np
 from discan.data.alleles import marks_among
 from discan.data.columns import Codes
 from discan.data.corpus import Corpus
+from discan.data.intake import bounded_int
 from discan.errors import DiscanError, shown
 from discan.readers.allele_codes import Exposures, allele_corpus
 from discan.readers.csv_rows import csv_rows
@@ -37,7 +38,7 @@ def _is_genalex(source: Source) -> bool:
         return False
     if len(rows) < 4 or not all(cell.strip().isdecimal() for cell in rows[0][:3]):
         return False
-    n_loci = int(rows[0][0])
+    n_loci = bounded_int(rows[0][0])
     titles = [cell.strip() for cell in rows[2]]
     named = [title for title in titles[2::2] if title][:n_loci]
     second = titles[3 : 2 + 2 * n_loci : 2]
@@ -58,7 +59,7 @@ def read_genalex(source: Source, exposures: Exposures = True) -> Corpus:
         )
     rows = csv_rows(source)
     head = [row for _, row in islice(rows, 3)]
-    n_loci, n_people = int(head[0][0]), int(head[0][1])
+    n_loci, n_people = map(bounded_int, head[0][:2])
     loci = [cell.strip() for cell in head[2][2 : 2 + 2 * n_loci : 2]]
     alleles = Codes()
     names, populations, cells = [], [], []

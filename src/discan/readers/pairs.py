@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from discan.data.corpus import Corpus
-from discan.data.intake import LARGEST_INT32, tightest
+from discan.data.intake import LARGEST_INT32, bounded_int, tightest
 from discan.data.nouns import TEXT
 from discan.errors import InputError, shown
 from discan.readers.guess import reader
@@ -49,7 +49,7 @@ def _is_ldac(source: Source) -> bool:
     if lines and not lines[1:] and re.match(r"\d+(?: \d+:\d+){9}", source.head):
         return True  # one very long line
     matches = [_LDAC_LINE.fullmatch(line) for line in lines]
-    counted = all(m is not None and int(m[1]) == m[2].count(":") for m in matches)
+    counted = all(m is not None and bounded_int(m[1]) == m[2].count(":") for m in matches)
     return bool(lines) and ":" in source.head and counted
 
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, cast
 
 from discan.data.corpus import Corpus
 from discan.data.intake import reason
+from discan.data.regular import open_regular
 from discan.errors import DiscanError, InputError, LimitError, StorageError
 
 __all__ = [
@@ -79,7 +80,7 @@ class Source:
         """Open the file, or another file of its family, to read its unpacked bytes."""
         path = path or self.path
         with self.faults("cannot be opened", path):
-            raw: Any = path.open("rb")
+            raw: Any = open_regular(path)
             start = raw.peek(6)
         unpack = next(
             (_UNPACKERS[magic] for magic in PACKED_STARTS if start.startswith(magic)), None

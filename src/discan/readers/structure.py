@@ -12,6 +12,7 @@ import numpy as np
 from discan.data.alleles import marks_among
 from discan.data.columns import Codes
 from discan.data.corpus import Corpus
+from discan.data.intake import bounded_int
 from discan.data.roles import key
 from discan.errors import InputError, shown
 from discan.readers.allele_codes import Exposures, allele_corpus
@@ -195,14 +196,14 @@ def _columns_before(body: list[Line], n_rows: int, width: int) -> int:
         found = 1
     elif not _is_allele_column(first):
         found = 1
-    while found < MOST_BEFORE and not _is_allele_column(columns[found]):
+    while found < min(MOST_BEFORE, width) and not _is_allele_column(columns[found]):
         found += 1
     return found if (width - found) % 2 == 0 else found + 1
 
 
 def _is_allele_column(column: tuple[str, ...]) -> bool:
     """Tell whether a column may hold alleles: codes above 9, or -9 among them."""
-    return all(map(_is_code, column)) and ("-9" in column or max(map(int, column)) > 9)
+    return all(map(_is_code, column)) and ("-9" in column or max(map(bounded_int, column)) > 9)
 
 
 def _check_pairs(source: Source, body: list[Line], before: int) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from discan.data.answer_tables import choose_titles
 from discan.data.columns import MISSING, Codes, clean, number, unique_titles
+from discan.data.intake import bounded_int
 from discan.errors import shown
 from discan.readers.csv_rows import Column, Row, check_width, table_rows
 from discan.readers.source import Source
@@ -138,7 +139,7 @@ def has_heading(sample: list[list[str]], numeric: bool) -> bool:
 
 def _is_sequence(cells: Sequence[str]) -> bool:
     """Tell whether the numbers of a row are titles such as 1, 2, 3 and so on."""
-    numbers = [int(cell) for cell in cells if cell.strip().isdecimal()]
+    numbers = [bounded_int(cell) for cell in cells if cell.strip().isdecimal()]
     steps = {b - a for a, b in pairwise(numbers)}
     return len(numbers) > 3 and steps == {1} and len(numbers) > 0.5 * len(cells)
 

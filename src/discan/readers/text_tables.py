@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 from discan.data.answer_tables import choose_titles
 from discan.data.columns import MISSING
+from discan.data.intake import bounded_int
 from discan.data.roles import IDENTIFIERS, NAMES, key
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import Delimiter, Quotes
@@ -258,7 +259,7 @@ def _describing(
 
 
 def _is_count(cells: list[str]) -> bool:
-    numbers = [int(cell) for cell in cells if cell.isdecimal()]
+    numbers = [bounded_int(cell) for cell in cells if cell.isdecimal()]
     return len(numbers) == len(cells) and all(b == a + 1 for a, b in pairwise(numbers))
 
 

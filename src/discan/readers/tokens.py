@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from discan.errors import InputError, LimitError
+from discan.data.regular import read_text
+from discan.errors import DiscanError, InputError, LimitError, StorageError
 from discan.readers.stop_words import english_stop_words
 
 __all__ = [
@@ -32,8 +33,6 @@ __all__ = [
 LONGEST_WORD = 200
 """Characters; longer "words" are dropped, because they are encoded data and not language."""
 
-LARGEST_WORD_LIST = 2**26
-"""Bytes of a file of stop words or of a vocabulary."""
 
 _LETTER = re.compile(r"[^\W\d_]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -211,13 +210,11 @@ def word_list(given: Any, what: str, others: str) -> list[str]:
 
 def _word_file(path: Path, what: str, others: str) -> list[str]:
     try:
-        if path.stat().st_size > LARGEST_WORD_LIST:
-            raise LimitError(f"{path}: too large for {what}, above {LARGEST_WORD_LIST:,} bytes")
-        return path.read_text("utf-8-sig").splitlines()
+        return read_text(path, what).splitlines()
     except LimitError:
         raise
-    except (OSError, ValueError) as error:
-        reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "no such file"
+    except DiscanError as error:
+        reason = "no such file" if isinstance(error, StorageError) else "not UTF-8"
         problem = f"{{}} cannot be read ({reason}); use {others} or a file of words"
         raise InputError(problem, argument=what, value=str(path)) from None
 

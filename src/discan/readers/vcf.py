@@ -14,7 +14,7 @@ from scipy import sparse
 from discan.data.answers import count_answers
 from discan.data.columns import Codes
 from discan.data.corpus import Corpus
-from discan.data.intake import offsets
+from discan.data.intake import bounded_int, offsets
 from discan.data.nouns import ALLELES
 from discan.errors import Argument, shown
 from discan.readers.allele_codes import CELLS_AT_ONCE, Exposures, distinct_names
@@ -105,7 +105,9 @@ def _calls(source: Source, line: int, fields: list[str], calls: Codes) -> Array:
             raise source.error(f"genotype {shown(call)} is not read; expected e.g. 0/1", line)
     if len(calls) > MANY_CODES:
         raise source.error("too many different genotypes", line)
-    largest = max((int(a) for call in set(found) for a in re.findall(r"\d+", call)), default=0)
+    largest = max(
+        (bounded_int(a) for call in set(found) for a in re.findall(r"\d+", call)), default=0
+    )
     if largest >= n_alleles:
         raise source.error(f"allele {largest}, but the variant has {n_alleles}", line)
     return result
@@ -121,7 +123,7 @@ def _corpus(
     exposures: bool,
 ) -> Corpus:
     """Make the corpus of calls (individuals, variants)."""
-    parts = [[int(a) for a in re.findall(r"\d+", call)] for call in calls]
+    parts = [[bounded_int(a) for a in re.findall(r"\d+", call)] for call in calls]
     ploidy = max(1, max(map(len, parts)))
     alleles_of = np.full((len(parts), ploidy), -1, dtype=np.int32)
     for n, found in enumerate(parts):

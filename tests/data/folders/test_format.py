@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from discan.data.corpus import Corpus
 from discan.data.folders.format import MANIFEST, is_corpus_folder, load_manifest
 from discan.data.folders.writer import write_corpus
 from discan.data.storage import read_file, write_file
-from discan.errors import DiscanError, ModelFileError
+from discan.errors import DiscanError, ModelFileError, StorageError
 
 
 @pytest.fixture
@@ -88,6 +89,11 @@ def put_shard(name, value):
         (put_shard("tokens", "x"), "tokens of shard 0"),
         (put_shard("sha256", "x"), "sha256 of shard 0"),
         (put_shard("more", 1), "shard 0 is"),
+        (put("tokens", 5), "tokens is 5, but shards have"),
+        (put_shard("tokens", 10**6), r"tokens is \d+, but shards have 100\d+"),
+        (put("whole", False), "said to be fractions and to fit into int32"),
+        (lambda found: found["shards"].reverse(), "which is out of order"),
+        (lambda found: found["shards"].append(found["shards"][0]), "which is out of order"),
         (lambda found: found.update(format=2), "upgrade discan"),
         (lambda found: found.update(format=True), "upgrade discan"),
         (lambda found: found.update(kind="x"), "not the manifest"),
@@ -118,6 +124,7 @@ def test_a_change_without_a_checksum(folder):
         ("exposure_levels", np.zeros(0), "do not ascend"),
         ("exposure_levels", np.array([np.inf]), "exposure_levels holds"),
         ("left_out", np.zeros(2), "left_out has type"),
+        ("exposure_levels", np.array([1.0, 2.0]), "exposure_levels, but no exposures"),
     ],
 )
 def test_words_are_checked(folder, name, value, problem):
@@ -126,6 +133,16 @@ def test_words_are_checked(folder, name, value, problem):
     kept = {key: header[key] for key in ("n_groups", "word_names", "group_names")}
     write_file(path, "words", kept, {**arrays, name: value})
     with pytest.raises(ModelFileError, match=problem):
+        load_manifest(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names on POSIX alone")
+def test_a_pipe_in_the_place_of_the_manifest(folder):
+    """To open it would wait for ever."""
+    (folder / MANIFEST).unlink()
+    os.mkfifo(folder / MANIFEST)
+    assert not is_corpus_folder(folder)
+    with pytest.raises(StorageError, match=r"manifest\.json: a pipe or a device"):
         load_manifest(folder)
 
 

@@ -2,6 +2,7 @@
 """A damaged or replaced shard gives one line that says so, also while documents are read."""
 
 import dataclasses
+import json
 import os
 import threading
 
@@ -14,7 +15,7 @@ from discan.data.folders.format import load_manifest, save_manifest
 from discan.data.folders.shards import FolderReader, ShardFile, load_folder
 from discan.data.folders.writer import write_corpus
 from discan.data.storage import read_file, write_file
-from discan.errors import DiscanError, ModelFileError
+from discan.errors import DiscanError, ModelFileError, StorageError
 
 
 @pytest.fixture
@@ -207,8 +208,93 @@ def test_arrays_that_compiled_code_could_not_trust(folder, change, problem):
 
 
 def test_a_forged_shard_that_is_sound_loads(folder):
+    forged(folder, put("metadata.0", 0, 200.0))
+    assert load_folder(folder).metadata["x"][0] == 200
+
+
+# ---- what the manifest and the words say of the shards ----
+
+
+def forge_words(folder, name, value):
+    """Change an array of the file of words, with checksums that are right."""
+    path = next(folder.glob("words-*"))
+    header, arrays = read_file(path, "words")
+    kept = {key: header[key] for key in ("n_groups", "word_names", "group_names")}
+    write_file(path, "words", kept, {**arrays, name: value(arrays[name])})
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("exposure_levels", lambda old: old[:-1], "sums that exposure_levels lack"),
+        ("exposure_levels", lambda old: old + 0.5, "sums that exposure_levels lack"),
+        ("word_totals", lambda old: old[::-1].copy(), "word_totals are not the sums"),
+        ("word_totals", lambda old: old * 1e15, "word_totals are not the sums"),
+    ],
+)
+def test_words_that_the_shards_deny(folder, name, value, problem, at_once):
+    """They are checked again if the same shards were verified with other words."""
+    load_folder(folder)
+    forge_words(folder, name, value)
+    parts = [(0, 40)] if at_once else [(n, n + 1) for n in range(40)]
+    with pytest.raises(ModelFileError, match=problem) as caught:
+        [FolderReader(folder).read(start, stop) for start, stop in parts]
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ModelFileError, match=problem):  # and again
+        load_folder(folder)
+
+
+def test_counts_that_deny_the_tokens_of_a_shard(folder):
     forged(folder, put("counts", 0, 200))
-    assert load_folder(folder).counts[0] == 200
+    with pytest.raises(ModelFileError, match=r"counts sum to \d+, not to"):
+        load_folder(folder)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_whole_counts_and_fractions(tmp_path, whole):
+    """Samplers index by counts: fractions that are said to be whole would crash them."""
+    counts = np.random.default_rng(0).poisson(0.7, (40, 12))
+    write_corpus(Corpus(counts * 1.0 if not whole else counts * 0.5), tmp_path / "big", 60)
+    manifest = load_manifest(tmp_path / "big")
+    assert manifest.whole is not whole
+    tokens = int(manifest.n_tokens) if whole else manifest.n_tokens
+    shards = [s._replace(tokens=int(s.tokens)) for s in manifest.shards] if whole else None
+    if whole:  # each shard must have a whole sum, else the manifest alone tells
+        tokens = sum(shard.tokens for shard in shards)
+    lie = dataclasses.replace(
+        manifest, whole=whole, wide=True, n_tokens=tokens, shards=tuple(shards or manifest.shards)
+    )
+    save_manifest(tmp_path / "big", lie, next((tmp_path / "big").glob("words-*")).name)
+    with pytest.raises(ModelFileError, match=r"which the counts deny|counts sum to"):
+        load_folder(tmp_path / "big")
+
+
+@pytest.mark.parametrize("value", [5, None, True, [], {}, "x", "\ud800"])
+def test_a_header_that_is_no_text(folder, value):
+    path = shard_paths(folder)[0]
+    data = path.read_bytes()
+    n_bytes = int.from_bytes(data[:8], "little")
+    entries = json.loads(data[8 : 8 + n_bytes])
+    entries["__metadata__"]["discan"] = value
+    head = json.dumps(entries).encode()
+    path.write_bytes(len(head).to_bytes(8, "little") + head + data[8 + n_bytes :])
+    manifest = load_manifest(folder)
+    shards = (manifest.shards[0]._replace(sha256=file_sha256(path)), *manifest.shards[1:])
+    words = next(folder.glob("words-*")).name
+    save_manifest(folder, dataclasses.replace(manifest, shards=shards), words)
+    with pytest.raises(ModelFileError, match=r"not one of discan's|fails its checksum"):
+        load_folder(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names on POSIX alone")
+def test_a_pipe_in_the_place_of_a_shard(folder):
+    """To open it would wait for ever."""
+    path = shard_paths(folder)[0]
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(StorageError, match="a pipe or a device"):
+        load_folder(folder)
 
 
 def test_a_folder_in_the_place_of_a_shard(folder):

@@ -15,6 +15,7 @@ from discan.data.folders.shards import FolderReader, load_folder
 from discan.data.folders.writer import FolderWriter, write_corpus
 from discan.data.nouns import Nouns
 from discan.errors import InputError, StorageError
+from discan.readers.convert import convert
 
 
 def make_corpus(kind="plain", n_documents=60, n_words=25, seed=0):
@@ -226,3 +227,30 @@ def test_parts_and_joins():
     for a, b in zip(joined[:3], piece[:3], strict=True):
         np.testing.assert_array_equal(a, b)
     assert joined.document_names == piece.document_names
+
+
+@pytest.mark.parametrize("name", ["shards", "tmp", "manifest.json"])
+def test_links_inside_the_folder_are_refused(tmp_path, name):
+    """What they lead to is neither written nor removed."""
+    other = tmp_path / "other"
+    other.mkdir()
+    mine = other / "00000-0123456789abcdef.discan"
+    mine.write_text("mine")
+    (tmp_path / "big").mkdir()
+    (tmp_path / "big" / name).symlink_to(other)
+    for write in (write_corpus, convert):
+        with pytest.raises(StorageError, match=r"a link, not followed|holds other files"):
+            write(Corpus(np.eye(4, dtype=int)), tmp_path / "big")
+    assert [path.name for path in other.iterdir()] == [mine.name]
+    assert mine.read_text() == "mine"
+
+
+def test_files_of_others_stay(tmp_path):
+    folder = tmp_path / "big"
+    write_corpus(Corpus(np.eye(4, dtype=int)), folder)
+    others = [folder / "words-mine.discan", folder / "shards" / "model.discan"]
+    for path in others:
+        path.write_text("mine")
+    write_corpus(Corpus(np.eye(5, dtype=int)), folder)
+    assert [path.read_text() for path in others] == ["mine", "mine"]
+    assert len(list((folder / "shards").iterdir())) == 2

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from discan.data.drafts import storage_errors
+from discan.data.regular import open_regular
 from discan.data.storage import StoredArray, read_places
 from discan.errors import ModelFileError
 from discan.typing import Array
 
 __all__ = ["ArrayFile", "file_sha256"]
 
-_AT_ONCE = 2**18  # rows of an array
+_AT_ONCE = 2**16  # rows of an array
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:
@@ -55,7 +56,8 @@ class ArrayFile:
         """Open the file and return its descriptor, which is to be closed."""
         with storage_errors(self.path):
             try:
-                return os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+                with open_regular(self.path) as stream:
+                    return os.dup(stream.fileno())
             except FileNotFoundError:
                 raise ModelFileError(f"{self.path}: missing; the corpus is not whole") from None
 

@@ -9,6 +9,7 @@ corpus.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -26,15 +27,17 @@ from discan.data.intake import LARGEST_INT32
 from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns, counted
+from discan.data.regular import open_regular, read_part
 from discan.data.remembered import checked_reading
 from discan.data.rules import MOST, checked, checked_names, faults_of
 from discan.data.storage import parse_json, read_file, write_file, write_whole
-from discan.errors import ModelFileError, StorageError, shown
+from discan.errors import DiscanError, ModelFileError, StorageError, shown
 from discan.typing import Array
 
 __all__ = [
-    "FORMAT", "MANIFEST", "SHARDS", "TMP", "Column", "Manifest", "Shard", "is_corpus_folder",
-    "is_unfinished", "load_manifest", "save_manifest", "save_words", "shard_name", "words_name",
+    "FORMAT", "MANIFEST", "ROUNDING", "SHARDS", "TMP", "Column", "Manifest", "Shard",
+    "check_links", "is_corpus_folder", "is_unfinished", "load_manifest", "remove_files",
+    "save_manifest", "save_words", "shard_name", "words_name",
 ]  # fmt: skip
 
 FORMAT = 1
@@ -45,6 +48,8 @@ TMP = "tmp"
 
 _KIND = "corpus folder"
 _LARGEST_MANIFEST = 2**28  # bytes; that of a million shards is smaller
+ROUNDING = 1e-9
+"""Of sums of counts that are added in another order, relative to the sum."""
 _SHA = re.compile(r"[0-9a-f]{64}")
 _SHARD_FILE = re.compile(r"[0-9]{5,}-[0-9a-f]{16}\.discan")
 _WORDS_FILE = re.compile(r"words-[0-9a-f]{16}\.discan")
@@ -153,6 +158,17 @@ class Manifest:
         }
 
     @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all that shards are checked against."""
+        layout = self.layout
+        flags = (self.whole, self.wide, self.exposed, self.named)
+        about = (flags, self.columns, self.shards, layout.n_words, layout.n_groups)
+        found = hashlib.sha256(repr(about).encode("utf-8", "backslashreplace"))
+        for array in (layout.group_of_word, self.word_totals, self.exposure_levels):
+            found.update(np.ascontiguousarray(array).data)
+        return found.hexdigest()
+
+    @property
     def starts(self) -> tuple[int, ...]:
         """First document of each shard, and the number of all documents."""
         return (0, *accumulate(shard.documents for shard in self.shards))
@@ -161,9 +177,9 @@ class Manifest:
 def is_corpus_folder(path: str | os.PathLike[str]) -> bool:
     """Tell whether a folder holds a manifest of ours, whole or damaged."""
     try:
-        with open(Path(path) / MANIFEST, "rb") as stream:
+        with open_regular(Path(path) / MANIFEST) as stream:
             return f'"kind": "{_KIND}"'.encode() in stream.read(200)
-    except (OSError, ValueError):
+    except (DiscanError, OSError, ValueError):
         return False
 
 
@@ -184,7 +200,23 @@ def words_name(sha256: str) -> str:
     return f"words-{sha256[:16]}.discan"
 
 
+def check_links(folder: Path) -> None:
+    """Refuse to write to a folder whose parts are links, which may lead anywhere."""
+    for name in (SHARDS, TMP, MANIFEST):
+        if (folder / name).is_symlink():
+            raise StorageError(f"{folder / name}: a link, not followed; remove it")
+
+
 # ---- writing ----
+
+
+def remove_files(folder: Path, kept: set[str]) -> None:
+    """Remove the files of a corpus that the folder held before, and no others."""
+    for place, form in ((folder / SHARDS, _SHARD_FILE), (folder, _WORDS_FILE)):
+        for name in os.listdir(place):
+            if form.fullmatch(name) and name not in kept:
+                with contextlib.suppress(OSError):
+                    (place / name).unlink()
 
 
 def save_words(
@@ -260,15 +292,22 @@ def load_manifest(folder: str | os.PathLike[str]) -> Manifest:
         if not isinstance(digest, str) or not _SHA.fullmatch(digest):
             raise ModelFileError(f"digest is {shown(digest)}")
         n_tokens = checked("tokens", content.get("tokens"), {}, types="number", low=0, high=MOST)
-        for name, total in (
-            ("documents", sum(shard.documents for shard in shards)),
-            ("entries", sum(shard.entries for shard in shards)),
-        ):
-            if content.get(name) != total:
-                raise ModelFileError(
-                    f"{name} is {shown(content.get(name))}, but shards have {total}"
-                )
+        if not (flags["whole"] or flags["wide"]):
+            raise ModelFileError("counts are said to be fractions and to fit into int32")
+        for name in ("documents", "entries", "tokens"):
+            found, numbers = content.get(name), [getattr(shard, name) for shard in shards]
+            if name == "tokens" and not flags["whole"]:
+                total = sum(numbers)
+                sound = abs(n_tokens - total) <= ROUNDING * total
+            else:
+                total = sum(map(int, numbers))
+                sound = type(found) is int and found == total
+            if not sound:
+                raise ModelFileError(f"{name} is {shown(found)}, but shards have {total}")
     arrays = _words(Path(folder) / words, n_words)
+    levels, n_groups = arrays["exposure_levels"], arrays["layout"].n_groups
+    if not flags["exposed"] and levels.tolist() != [n_groups]:
+        raise ModelFileError(f"{path}: not sound: there are exposure_levels, but no exposures")
     return Manifest(
         digest=digest, n_tokens=n_tokens, columns=columns, shards=shards, nouns=nouns,
         reading=reading, **flags, **arrays,
@@ -278,8 +317,10 @@ def load_manifest(folder: str | os.PathLike[str]) -> Manifest:
 def _content(path: Path) -> dict[str, Any]:
     """Return the content of a manifest, whose checksum and format are right."""
     try:
-        with open(path, "rb") as stream:
-            text = stream.read(_LARGEST_MANIFEST + 1)
+        with open_regular(path) as stream:
+            text = read_part(stream, _LARGEST_MANIFEST)
+    except StorageError:
+        raise
     except (FileNotFoundError, NotADirectoryError):
         problem = "no corpus folder: it has no manifest.json"
         if is_unfinished(path.parent):
@@ -311,7 +352,9 @@ def _shards(value: Any) -> Iterator[Shard]:
     for n, entry in enumerate(value):
         if not isinstance(entry, dict) or set(entry) != set(Shard._fields):
             raise ModelFileError(f"shard {n} is {shown(entry)}")
-        _file_name(f"file of shard {n}", entry["file"], _SHARD_FILE)
+        file = _file_name(f"file of shard {n}", entry["file"], _SHARD_FILE)
+        if not file.startswith(shard_name(n, "")[:-7]):  # so no file is named twice
+            raise ModelFileError(f"file of shard {n} is {shown(file)}, which is out of order")
         for name, types, low in (
             ("documents", "whole", 1), ("entries", "whole", 0), ("tokens", "number", 0),
         ):  # fmt: skip

@@ -11,14 +11,14 @@ import hashlib
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.data.drafts import storage_errors
 from discan.data.folders.array_file import ArrayFile
-from discan.data.folders.format import SHARDS, Manifest, Shard, load_manifest
+from discan.data.folders.format import ROUNDING, SHARDS, Manifest, Shard, load_manifest
 from discan.data.folders.pieces import Piece, join_pieces
 from discan.data.folders.texts import unpack_texts, with_missing
 from discan.data.intake import LARGEST_COUNT, LEAST_COUNT
@@ -29,11 +29,24 @@ from discan.validation import LARGEST, LEAST
 
 __all__ = ["FolderReader", "ShardFile", "load_folder"]
 
-_AT_ONCE = 2**18  # rows of an array
+_AT_ONCE = 2**16  # rows of an array
 
 _Signature = tuple[int, int, int, int]
-# What this process has verified: the signature of a file that had this checksum.
-_verified: dict[tuple[str, str], _Signature] = {}
+
+
+class _Sums(NamedTuple):
+    """Totals of the words, (J,) float64; the shards added; those whose counts have fractions."""
+
+    totals: Array
+    added: set[str]
+    fractions: set[str]
+
+
+# What this process has verified: the signature of a shard, by the folder as it is described, and
+# by the name of the shard.
+_verified: dict[tuple[str, str, str], _Signature] = {}
+# Sums over the shards that were verified so far, by folder, until all of them were.
+_sums: dict[tuple[str, str], _Sums] = {}
 _lock = threading.Lock()
 
 
@@ -62,6 +75,7 @@ class FolderReader:
         self.path = Path(path)
         self.manifest: Manifest = load_manifest(path)
         self._starts = np.array(self.manifest.starts, dtype=np.int64)
+        self._key = (str(path), self.manifest.fingerprint)
         self._files = [ShardFile(path, shard) for shard in self.manifest.shards]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -101,7 +115,7 @@ class FolderReader:
         """Read all shards and check them, also those that this process has verified before."""
         for file in self._files:
             with _lock:
-                _verified.pop((str(file.path), file.shard.sha256), None)
+                _verified.pop((*self._key, file.shard.file), None)
             os.close(self._opened(file))
 
     # ---- one shard ----
@@ -112,7 +126,7 @@ class FolderReader:
         try:
             found = os.fstat(descriptor)
             signature = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-            key = (str(file.path), file.shard.sha256)
+            key = (*self._key, file.shard.file)
             with _lock:
                 if _verified.get(key) != signature:
                     self._verify(file, descriptor)
@@ -171,9 +185,30 @@ class FolderReader:
         if found != file.shard.sha256:
             problem = "fails its checksum; the file is damaged, or from another corpus"
             raise ModelFileError(f"{file.path}: {problem}; convert the data again")
+        totals = np.zeros(self.manifest.layout.n_words)
         with faults_of(file.path):
             self._check_places(file)
-            self._check_content(file, descriptor)
+            whole = self._check_content(file, descriptor, totals)
+        key = self._key
+        sums = _sums.setdefault(key, _Sums(np.zeros_like(totals), set(), set()))
+        if file.shard.file not in sums.added:
+            sums.totals[:] += totals
+            sums.added.add(file.shard.file)
+            if not whole:
+                sums.fractions.add(file.shard.file)
+        if len(sums.added) == len(self._files):
+            with faults_of(self.path):
+                self._check_sums(sums)
+            del _sums[key]
+
+    def _check_sums(self, sums: _Sums) -> None:
+        """Check what is said of all documents, when each of them was read."""
+        manifest = self.manifest
+        if manifest.whole == bool(sums.fractions):
+            raise ModelFileError(f"whole is {manifest.whole}, which the counts deny")
+        error = np.abs(manifest.word_totals - sums.totals)
+        if (error > ROUNDING * sums.totals).any():
+            raise ModelFileError("word_totals are not the sums of the counts")
 
     def _check_places(self, file: ShardFile) -> None:
         """Check that all arrays are there, and their types and shapes."""
@@ -208,7 +243,11 @@ class FolderReader:
         if file.places["counts"].dtype.kind == "f" and not self.manifest.wide:
             raise ModelFileError("counts are fractions, which the manifest denies")
 
-    def _check_content(self, file: ShardFile, descriptor: int) -> None:
+    def _check_content(self, file: ShardFile, descriptor: int, totals: Array) -> bool:
+        """Check the documents of a shard, and add their counts to ``totals`` of the words (J,).
+
+        Return whether all counts are whole numbers.
+        """
         indptr = file.read(descriptor, "indptr", 0, file.shard.documents + 1)
         good = indptr[0] == 0 and indptr[-1] == file.shard.entries
         if not good or (indptr[1:] < indptr[:-1]).any():
@@ -216,7 +255,7 @@ class FolderReader:
         layout = self.manifest.layout
         sizes = {"J": layout.n_words}
         step = max(1, _AT_ONCE // max(1, layout.n_groups if self.manifest.exposed else 1))
-        start = 0
+        start, tokens, is_whole = 0, 0, True
         while start < file.shard.documents:
             limit = indptr[start] + _AT_ONCE
             stop = max(start + 1, int(np.searchsorted(indptr, limit, side="right")) - 1)
@@ -232,6 +271,11 @@ class FolderReader:
             counts = file.read(descriptor, "counts", begin, end)
             if not ((counts >= LEAST_COUNT) & (counts <= LARGEST_COUNT)).all():
                 raise ModelFileError("counts are not all above 0 and finite")
+            is_whole = is_whole and (
+                counts.dtype.kind != "f" or bool((np.rint(counts) == counts).all())
+            )
+            tokens += counts.sum(dtype=np.int64 if counts.dtype.kind != "f" else None).item()
+            totals += np.bincount(words, counts, totals.size)
             if self.manifest.exposed:
                 exposures = file.read(descriptor, "exposures", start, stop)
                 sound = (exposures == 0) | ((exposures >= LEAST) & (exposures <= LARGEST))
@@ -239,7 +283,12 @@ class FolderReader:
                 seen = exposures[rows, layout.group_of_word[words]] > 0
                 if not (sound.all() and seen.all()):
                     raise ModelFileError("exposures are not sound")
+                if not np.isin(exposures.sum(axis=1), self.manifest.exposure_levels).all():
+                    raise ModelFileError("exposures have sums that exposure_levels lack")
             start = stop
+        if abs(tokens - file.shard.tokens) > ROUNDING * tokens:
+            raise ModelFileError(f"counts sum to {tokens}, not to {file.shard.tokens}")
+        return is_whole
 
 
 def load_folder(path: str | os.PathLike[str]) -> Corpus:

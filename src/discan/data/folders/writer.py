@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 from collections.abc import Iterator
@@ -21,6 +20,8 @@ from discan.data.folders.format import (
     Column,
     Manifest,
     Shard,
+    check_links,
+    remove_files,
     save_manifest,
     save_words,
     shard_name,
@@ -61,6 +62,7 @@ class FolderWriter:
     def __init__(self, path: str | os.PathLike[str], shard_entries: int = SHARD_ENTRIES) -> None:
         self.path = Path(path)
         self._limit = shard_entries
+        check_links(self.path)
         with storage_errors(path):
             (self.path / SHARDS).mkdir(parents=True, exist_ok=True)
         self._pieces: list[Piece] = []
@@ -123,7 +125,7 @@ class FolderWriter:
         )
         words = save_words(self.path, layout, totals, levels, left_out)
         save_manifest(self.path, manifest, words)
-        self._remove_others(words)
+        remove_files(self.path, {words, *(shard.file for shard in self._shards)})
         return manifest
 
     # ---- shards ----
@@ -183,15 +185,6 @@ class FolderWriter:
         tokens = counts.sum(dtype=kind).item()
         entry = Shard(name, piece.n_documents, piece.words.size, tokens, file_sha256(path))
         self._shards.append(entry)
-
-    def _remove_others(self, words: str) -> None:
-        """Remove the files of a corpus that the folder held before."""
-        kept = {shard.file for shard in self._shards}
-        for folder, pattern in ((self.path / SHARDS, "*.discan"), (self.path, "words-*.discan")):
-            for path in folder.glob(pattern):
-                if path.name not in kept and path.name != words:
-                    with contextlib.suppress(OSError):
-                        path.unlink()
 
     # ---- what is known of all documents ----
 

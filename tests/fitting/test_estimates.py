@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The memory that a fit is checked for is near its peak: on disk, and for every kind of prior."""
+
+import gc
+
+import numpy as np
+import pytest
+from conftest import cells
+from footprints import KINDS, SHAPES, corpus, peak, shaped
+
+import discan.data.folders.shards as shards
+import discan.fitting.starting as starting
+from discan import DCA, Collapsed, Corpus, Gibbs
+from discan.algorithms import ALGORITHMS
+from discan.data.folders.corpus import FolderCorpus
+from discan.data.folders.writer import write_corpus
+from discan.errors import LimitError
+from discan.fitting.run import Run
+from discan.models import MODELS
+
+CHAIN = {"burn_in": 2, "n_draws": 30}
+SAMPLERS = {
+    "gibbs": Gibbs(**CHAIN),
+    "exact": Collapsed(**CHAIN, schedule="exact"),
+    "blocked": Collapsed(**CHAIN, schedule="blocked"),
+}
+
+
+def cut(values, few):
+    """Settings that name one value per document, for the first documents alone."""
+    return {k: v[:few] if k == "class_of_document" else v for k, v in values.items()}
+
+
+def ratio(monkeypatch, table, n_components, algorithm, few=None, **settings):
+    """What a fit is checked for before it begins, in terms of its peak."""
+    checked = []
+    monkeypatch.setattr(starting, "check_memory", lambda n, **_: checked.append(n))
+    settings = {"learn": (), "max_iter": None if algorithm.whole_counts else 2, **settings}
+    settings |= {"algorithm": algorithm, "random_state": 0}
+    if few is None:  # kernels are loaded
+        DCA(n_components, **settings).fit(table)
+    else:
+        DCA(n_components, **cut(settings, few)).fit(table.select(slice(0, few)))
+    if isinstance(table, FolderCorpus):  # as in a process that opens it for the first time
+        shards._verified.clear()
+        table = table.path
+    checked.clear()
+    gc.collect()
+    with peak() as whole:
+        DCA(n_components, **settings).fit(table)
+    print(f"{whole[0] / 1e6:.1f} MB, estimate {checked[0] / whole[0]:.2f} times that")
+    return checked[0] / whole[0]  # the first check is that of the whole fit, its start included
+
+
+# ---- documents on disk ----
+
+# Documents, words, tokens, components: where loadings dominate, scores of a block, or entries.
+LARGE = [(2_000, 6_000, 400_000, 40), (30_000, 300, 300_000, 20), (9_000, 4_000, 900_000, 16)]
+SHORT = [("cvb0", LARGE[1]), ("map", LARGE[1]), ("exact", LARGE[2]), ("gibbs", LARGE[1])]
+ON_DISK = [kind for kind in KINDS if kind != "ml tempered"]  # which holds out documents
+LONG = [(kind, shape) for kind in ON_DISK for shape in LARGE if (kind, shape) not in SHORT]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Corpus folders by shape, each written once."""
+    place, made = tmp_path_factory.mktemp("folders"), {}
+
+    def folder(shape):
+        if shape not in made:
+            made[shape] = place / str(len(made))
+            write_corpus(corpus(*shape[:3]), made[shape])
+        return FolderCorpus(made[shape])
+
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"), SHORT + [pytest.param(*case, marks=pytest.mark.slow) for case in LONG],
+    ids=str,
+)  # fmt: skip
+def test_documents_on_disk(kind, shape, folders, monkeypatch):
+    assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], KINDS[kind]) <= 1.2
+
+
+def test_a_folder_is_opened_in_little_memory(folders):
+    """It is verified and cut into blocks, a part after another."""
+    folder = folders(LARGE[2])
+    folder.blocks_of(1000)
+    with peak() as opening:
+        other = FolderCorpus(folder.path)
+        other._reader.verify()
+        assert other.blocks
+    assert opening[0] < 2_500_000 < 5 * folder.n_entries  # what its files hold
+
+
+def test_a_fit_from_disk_beyond_a_limit_is_refused_before_it_begins(folders, monkeypatch):
+    monkeypatch.setattr("discan.fitting.memory.available", lambda: (5_000_000, "this test has 5"))
+    monkeypatch.setattr(Run, "begin", None)  # it would be called
+    with pytest.raises(LimitError, match=r"this fit needs about .* GiB of memory; this test"):
+        DCA(20, algorithm="cvb0", random_state=0).fit(folders(LARGE[1]))
+
+
+# ---- every model, and what is learnt ----
+
+NEW = [model for model in MODELS if model.short not in ("dm", "gp", "cgp")]
+MODEL_CASES = [
+    pytest.param(
+        model.short, kind, shape, learn,
+        marks=[] if (kind, shape, learn) == ("gibbs", SHAPES[1], "auto") else pytest.mark.slow,
+    )
+    for model in NEW
+    for kind, algorithm in SAMPLERS.items()
+    for shape in SHAPES
+    for learn in ((), "auto")
+    if not algorithm.refusal(model(), frozenset())
+]  # fmt: skip
+
+
+def test_every_new_model_is_measured():
+    assert {case.values[0] for case in MODEL_CASES} == {model.short for model in NEW}
+    pairs = {(case.values[0], case.values[1]) for case in cells(lambda cls: cls.short)}
+    known = {(model.short, cls.short) for model in NEW for cls in ALGORITHMS if cls.whole_counts}
+    assert {pair for pair in pairs if pair[0] in {model.short for model in NEW}} <= known
+
+
+@pytest.mark.parametrize(("model", "kind", "shape", "learn"), MODEL_CASES, ids=str)
+def test_processes_and_levels(model, kind, shape, learn, monkeypatch):
+    options = {"model": model, "learn": learn, "few": 20}
+    found = ratio(monkeypatch, shaped(shape), shape[3], SAMPLERS[kind], **options)
+    assert 0.8 <= found <= 1.2
+
+
+LEARNT = [(kind, shape) for kind in ("cvb0", "vb", *SAMPLERS) for shape in SHAPES]
+SOON = {("exact", SHAPES[1]), ("cvb0", SHAPES[2])}
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [pytest.param(*c, marks=[] if c in SOON else pytest.mark.slow) for c in LEARNT],
+    ids=str,
+)
+def test_what_is_learnt(kind, shape, monkeypatch):
+    algorithm = KINDS[kind]
+    found = ratio(monkeypatch, shaped(shape), shape[3], algorithm, few=20, learn="auto")
+    assert 0.8 <= found <= 1.2
+
+
+# ---- seeds, fixed components and classes ----
+
+
+def named(shape):
+    """The table of a shape, with names of words."""
+    table = shaped(shape)
+    found = Corpus(table.to_csr(), word_names=[f"w{j}" for j in range(table.n_words)])
+    for cached in ("levels", "lengths", "blocks", "integral", "n_tokens", "word_totals"):
+        getattr(found, cached)
+    return found
+
+
+def prior(what, shape):
+    """Settings of an estimator: seeds of half of the components, fixed ones, or classes."""
+    n_documents, n_words, _, n_components = shape
+    if what == "seeds":
+        words = {k: range(k, n_words, 2 * n_components) for k in range(0, n_components, 2)}
+        return {"seed_words": {f"s{k}": {f"w{j}": 5 for j in at} for k, at in words.items()}}
+    if what == "fixed":
+        rng = np.random.default_rng(0)
+        return {"fixed_components": rng.dirichlet(np.full(n_words, 0.5), 3)}
+    return {"class_of_document": [f"c{n % 4}" for n in range(n_documents)], "learn": "auto"}
+
+
+PRIORS = [
+    pytest.param(
+        what, kind, shape,
+        marks=[] if kind in ("vb", "blocked") and shape == SHAPES[0] else pytest.mark.slow,
+    )
+    for what in ("seeds", "fixed", "classes")
+    for kind in ("map", "cvb0", "vb", *SAMPLERS)
+    for shape in SHAPES
+    if what != "classes" or kind not in ("map", "cvb0")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "kind", "shape"), PRIORS, ids=str)
+def test_seeds_and_classes(what, kind, shape, monkeypatch):
+    settings = prior(what, shape)
+    found = ratio(monkeypatch, named(shape), shape[3], KINDS[kind], few=20, **settings)
+    assert 0.8 <= found <= 1.2
