@@ -57,3 +57,16 @@ def test_labels_from_a_file_and_wrong_columns(run, fails, table, tmp_path):
     options = ("--classes", "party", "--metadata", "name,party", "--algorithm", "map")
     err = fails("fit", table, *options, "-o", model)
     assert "only if alpha is learnt" in err
+
+
+def test_columns_that_stay_in_a_folder(run, fails, table, tmp_path):
+    big, reading = tmp_path / "big", ("--metadata", "name,party")
+    discan.convert(discan.read(table, metadata="name,party"), big)
+    run("fit", big, "--classes", "party", *OPTIONS, "-o", tmp_path / "b.discan", "--seed", 1)
+    run("fit", table, "--classes", "party", *reading, *OPTIONS, "-o", tmp_path / "m.discan",
+        "--seed", 1)  # fmt: skip
+    stored, whole = (discan.load(tmp_path / name) for name in ("b.discan", "m.discan"))
+    np.testing.assert_array_equal(stored.components_, whole.components_)
+    np.testing.assert_array_equal(stored.alpha_, whole.alpha_)
+    err = fails("fit", big, "--classes", "age", "-o", tmp_path / "c.discan")
+    assert "the columns are: party" in err

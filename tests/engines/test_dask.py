@@ -140,6 +140,26 @@ def expected(data):
     return {name: bits(make(name, n_jobs=2).fit(data[1])) for name in FITS}
 
 
+def test_names_of_words_do_not_travel(data, dask, tmp_path, monkeypatch):
+    """They would be most of a message, which goes through the scheduler."""
+    names = [f"word-{n}-{'x' * 2000}" for n in range(60)]
+    whole = Corpus(data[0].to_csr(), groups=np.arange(60) % 2, word_names=names)
+    write_corpus(whole, tmp_path / "named")
+    sizes = []
+    pack = engine.Parcel.pack
+
+    def weighed(content, folder):
+        parcel = pack(content, folder)
+        sizes.append(len(parcel.message))
+        return parcel
+
+    monkeypatch.setattr(engine.Parcel, "pack", weighed)
+    for name in ("cvb0", "collapsed"):
+        make(name, engine=dask).fit(tmp_path / "named")
+    assert sizes
+    assert max(sizes) < 60 * 2000 / 2
+
+
 # ---- the same bits ----
 
 

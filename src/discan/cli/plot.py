@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -204,7 +204,7 @@ def _found(figure: Figure, metadata: Mapping[str, Any], kind: str) -> str:
     )
 
 
-def label_column(name: str, metadata: Mapping[str, Any], option: str = "labels") -> Any:
+def label_column(name: str, metadata: Collection[str], option: str = "labels") -> Any:
     """Return the name of a column, or the lines of a file."""
     if name in metadata:
         return name

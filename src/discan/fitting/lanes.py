@@ -15,7 +15,7 @@ from discan.data.blocks import BlockRef
 from discan.engines import Engine
 from discan.errors import InputError
 from discan.fitting.states import DiskStates, StateStep
-from discan.fitting.visit import Visit, first_states, work
+from discan.fitting.visit import Visit, first_states, without_names, work
 from discan.typing import Array
 
 __all__ = ["FirstState", "LaneJob"]
@@ -108,7 +108,7 @@ class LaneJob:
                 use={"schedule": "blocked"},
             )
         steps = {block.index: states.step_of(block) for block in visit.blocks}
-        params, algorithm = visit.params, visit.algorithm
+        params, algorithm = without_names(visit.params), visit.algorithm
         if not algorithm.whole_counts:  # steps of the others read the loadings
             params = replace(params, loading_counts=None, loading_shape=None)
         start = None if self.start is None else Start(None, self.start.scores)

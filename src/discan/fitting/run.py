@@ -30,10 +30,10 @@ from discan.fitting.result import Fit
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.fitting.trace import Trace
-from discan.fitting.visit import MemoryStates, Visit, begin_steps
+from discan.fitting.visit import MemoryStates, Visit, begin_steps, without_tables
 from discan.typing import Array
 
-__all__ = ["Run", "without_tables"]
+__all__ = ["Run"]
 
 log = logging.getLogger("discan")
 
@@ -276,11 +276,3 @@ class Run:
         The run itself keeps its order.
         """
         return outcome(self, by_size)
-
-
-def without_tables(params: Params) -> Params:
-    """Return parameters that keep the type of the loadings, but not the tables themselves."""
-    loadings = params.loadings
-    if loadings is not None:
-        loadings = np.empty((0, params.n_components), loadings.dtype)
-    return replace(params, loadings=loadings, loading_shape=None, loading_counts=None, totals=None)

@@ -36,9 +36,10 @@ from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
-from discan.fitting.run import Run, without_tables
+from discan.fitting.run import Run
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
+from discan.fitting.visit import without_tables
 from discan.typing import Array
 
 log = logging.getLogger("discan")

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from discan.algorithms import Algorithm
 from discan.algorithms.base import Clock, Params, Start, States
@@ -16,7 +18,10 @@ from discan.engines import Engine
 from discan.fitting.states import DiskStates
 from discan.typing import Array
 
-__all__ = ["MemoryStates", "Visit", "begin_steps", "first_states", "work"]
+__all__ = [
+    "MemoryStates", "Visit", "begin_steps", "first_states", "without_names", "without_tables",
+    "work",
+]  # fmt: skip
 
 
 @dataclass
@@ -91,3 +96,18 @@ def first_states(visit: Visit, start: Start, lane: int) -> Stats:
         state = visit.algorithm.init_state(visit.params, block, start, visit.clock, stats)
         visit.states.put(block, state)
     return stats.finished()
+
+
+def without_tables(params: Params) -> Params:
+    """Return parameters that keep the type of the loadings, but not the tables themselves."""
+    loadings = params.loadings
+    if loadings is not None:
+        loadings = np.empty((0, params.n_components), loadings.dtype)
+    few = without_names(params)
+    return replace(few, loadings=loadings, loading_shape=None, loading_counts=None, totals=None)
+
+
+def without_names(params: Params) -> Params:
+    """Return parameters without the names of words, which steps do not need."""
+    layout = replace(params.prior.layout, word_names=None, group_names=None)
+    return replace(params, prior=replace(params.prior, layout=layout))
