@@ -140,6 +140,18 @@ def test_imputed_roll_calls_are_a_table_by_question(run, tmp_path):
     assert {cell for row in rows for cell in row[4:]} == {"yea", "nay"}
 
 
+def test_single_answers_are_imputed_as_a_table_by_question(run, tmp_path):
+    rows = [f"m{i},b{j},{'yes' if (i + j) % 2 else 'no'}" for i in range(6) for j in range(5)]
+    (tmp_path / "x.csv").write_text("\n".join(["member,bill,vote", *rows[1:]]))
+    options = ("--option", "pivot=member,bill,vote")
+    run("fit", tmp_path / "x.csv", *options, "-o", tmp_path / "m.discan", "-k", 1, "-q")
+    out, _ = run("impute", tmp_path / "m.discan", tmp_path / "x.csv", "-q")
+    titles, *found = csv.reader(io.StringIO(out))
+    assert titles == ["member", "b1", "b2", "b3", "b4", "b0"]
+    assert len(found) == 6
+    assert {cell for row in found for cell in row[1:]} == {"yes", "no"}
+
+
 def test_texts_are_not_answers(fails, run, place):
     arguments = ("impute", place / "model", place / "texts.jsonl")
     assert "counts, not answers to questions; --long lists" in fails(*arguments)

@@ -40,7 +40,7 @@ def check_questions(fit: Fit) -> None:
     if fields:
         what = f"{shown(fields[0])} holds" if fields[0] else "the data are"
         raise InputError(
-            f"{what} counts, not answers to a question; --long lists the counts to expect"
+            f"{what} counts, not answers to questions; --long lists the counts to expect"
         )
 
 
