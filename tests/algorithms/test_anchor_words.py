@@ -7,8 +7,9 @@ from scipy.optimize import linear_sum_assignment
 
 from discan import DCA
 from discan.algorithms import MAP, CollapsedVariational, Variational
-from discan.algorithms.anchor_words import from_words
+from discan.algorithms.anchor_words import from_words, suits
 from discan.data.corpus import Corpus
+from discan.fitting import starting
 
 K, J, ALPHA = 10, 300, 0.15
 
@@ -73,3 +74,50 @@ def test_every_token_is_counted_once(algorithm):
     ).fit(X)  # fmt: skip
     # batches of equally many documents differ a little in tokens
     np.testing.assert_allclose(counts, X.sum(), rtol=0.02)
+
+
+def long_texts(n_documents=10, n_words=150, length=100):
+    """Documents with as many tokens as told, each of words that differ from one to the next."""
+    rng = np.random.default_rng(0)
+    return rng.multinomial(length, np.full(n_words, 1 / n_words), n_documents)
+
+
+def test_a_start_from_words_suits_long_texts_alone():
+    """Rules of the data alone: long documents, many words per component, one group."""
+    assert suits(Corpus(long_texts()), 3)
+    assert not suits(Corpus(long_texts(length=99)), 3)
+    assert not suits(Corpus(long_texts()), 4)
+    assert not suits(Corpus(long_texts(), groups=np.repeat([0, 1], 75)), 3)
+
+
+def test_a_start_from_words_suits_no_table_beyond_its_limit(monkeypatch):
+    monkeypatch.setattr("discan.algorithms.anchor_words.MOST_BYTES", 100)
+    assert not suits(Corpus(long_texts()), 3)
+
+
+@pytest.mark.parametrize(
+    ("length", "n_components", "expected"),
+    [
+        (100, 3, ("from_words",)),
+        (99, 3, ("from_documents", 20)),
+        (99, 30, ("from_documents", 10)),
+        (99, 200, ("from_documents", 3)),
+    ],
+)
+def test_a_start_by_map_begins_as_suits_the_texts(monkeypatch, length, n_components, expected):
+    """Long texts begin from words, others from documents: 300, or 3 to 20 per component."""
+    called = []
+
+    def noted(name, function):
+        def wrapper(*given):
+            called.append((name, *given[3:4]))
+            return function(*given)
+
+        return wrapper
+
+    for name in ("from_words", "from_documents"):
+        place = f"discan.fitting.starting.{name}"
+        monkeypatch.setattr(place, noted(name, getattr(starting, name)))
+    settings = {"algorithm": "collapsed", "init": "map", "max_iter": 1}
+    DCA(n_components, **settings).fit(long_texts(length=length))
+    assert called == [expected]

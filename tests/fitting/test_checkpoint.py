@@ -36,6 +36,7 @@ CELLS = [
     ("cgp", "variational", ("rho",)),
     ("cgp", discan.Collapsed(burn_in=6, n_draws=4, thin=2, keep_draws=True), ("rho", "gamma")),
     ("dm", discan.Collapsed(burn_in=6, n_draws=8, schedule="blocked"), ("alpha",)),
+    ("dm", discan.Collapsed(burn_in=2, n_draws=18, forget=True), ("alpha", "gamma")),
 ]
 
 
@@ -336,6 +337,7 @@ def test_a_run_whose_words_were_impossible_from_the_start_is_resumed(tmp_path):
         (CHAIN, {"cycle": 0}, "cycle holds 0"),
         (CHAIN, {"cycle": "8"}, "cycle is '8'"),
         (CHAIN, {"n_draws": 100}, "100 draws of 8 cycles"),
+        (CHAIN, {"n_later": 1}, "1 later draws"),
         ("map", {"n_draws": 1}, "1 draws"),
         (CHAIN, {"converged": "no"}, "converged"),
         (CHAIN, {"notes": {"live": False}}, "live is not that of this run"),

@@ -514,7 +514,7 @@ def test_fit_in_one_call():
 
 
 def test_a_chain_that_forgets_answers_with_its_latter_part():
-    """Draws are dropped at doublings of the burn-in, but not near the end."""
+    """Draws of the first half are dropped at doublings of the burn-in, those of the second stay."""
     algorithm = Collapsed(burn_in=2, n_draws=30, thin=1, forget=True)
     counted = []
 
@@ -522,9 +522,19 @@ def test_a_chain_that_forgets_answers_with_its_latter_part():
         counted.append(0 if run.draws is None else run.draws.n_draws)
 
     DCA(2, algorithm=algorithm, random_state=0, progress=False, callback=after_cycle).fit(X)
-    # 32 cycles; the draws of cycles 4, 8 and 16 are the first again, that of cycle 32 is not
-    expected = [0, 0, 1, *range(1, 5), *range(1, 9), *range(1, 18)]
+    # 32 cycles; the draws before cycle 4 are dropped at cycle 8, those before cycle 8 at cycle 16
+    expected = [0, 0, *range(1, 6), *range(5, 13), *range(9, 26)]
     assert counted == expected
+
+
+def test_the_draws_that_stay_are_all_since_the_last_doubling():
+    """The average after early draws were dropped is that of a chain that began to draw later."""
+    forgetful = Collapsed(burn_in=2, n_draws=12, thin=1, forget=True)
+    answers = make("dm", forgetful, max_iter=12).fit(X)
+    plain = make("dm", Collapsed(burn_in=3, n_draws=9, thin=1), max_iter=12).fit(X)
+    assert answers.settings_["draws"] == 9  # cycles 4 to 12
+    np.testing.assert_array_equal(answers.components_, plain.components_)
+    np.testing.assert_array_equal(answers.scores_, plain.scores_)
 
 
 def settling(**options):

@@ -13,7 +13,7 @@ from discan.data.corpus import Corpus
 from discan.kernels.co_occurrence import add_co_occurrences
 from discan.typing import Array
 
-__all__ = ["from_words", "sketch_width"]
+__all__ = ["from_words", "sketch_width", "suits"]
 
 # Per component: candidates for its anchor word, and columns of the co-occurrence table. With many
 # components there are fewer of both, so that the table stays smaller than the loadings.
@@ -26,6 +26,9 @@ STEP = 8.0
 # own differ, for instance if there are more components than words.
 DOCUMENTS = 0.1
 WORDS_AT_A_TIME = 4096
+LONG = 100.0  # tokens of a document that mixes components
+MANY = 50  # words per component; with fewer, anchors are words that say little
+MOST_BYTES = 2**28  # of the table of words that occur together
 
 
 def from_words(corpus: Corpus, n_components: int, seed: int) -> Start:
@@ -50,6 +53,23 @@ def from_words(corpus: Corpus, n_components: int, seed: int) -> Start:
             weights = _mixtures(neighbours[words], anchors)
             counts[words] += (1.0 - DOCUMENTS) * corpus.word_totals[words, None] * weights
     return Start(counts)
+
+
+def suits(corpus: Corpus, n_components: int) -> bool:
+    """Whether a start from words is better than one from documents before cycles of MAP.
+
+    It is for long texts, which mix components; the words of a short text mostly belong to one. So
+    there must be one group, with many words per component, and long documents on average. The
+    table of words that occur together must not be large.
+    """
+    n_words = corpus.n_words
+    size = 4 * n_words * sketch_width(n_words, n_components)
+    return (
+        corpus.n_groups == 1
+        and n_words >= MANY * n_components
+        and float(corpus.n_tokens) >= LONG * corpus.n_documents
+        and size <= MOST_BYTES
+    )
 
 
 def sketch_width(n_words: int, n_components: int) -> int:

@@ -179,7 +179,7 @@ class Collapsed(Sampler):
         if self.start != "random":  # counts and scores of the start, and what is made of them
             begin = sizes.phase(max(24, 16 + sums) * loadings + kept, 8)
         drawn = averages(corpus, n_components, self.n_draws)
-        visits = count * loadings + kept + sum(drawn)
+        visits = count * loadings + kept + self.n_averages * sum(drawn)
         moves = 0.0
         if not exact:
             tokens = max(sum(map(_n_tokens, part)) for part in rounds)

@@ -78,7 +78,7 @@ class Gibbs(Sampler):
         begin = sizes.phase(first * loadings, 16, 8)
         drawn = averages(corpus, n_components, self.n_draws)
         tables = 2 * real + count * (1 + sums)
-        visits = sizes.phase(tables * loadings + sum(drawn), 16, 8)
+        visits = sizes.phase(tables * loadings + self.n_averages * sum(drawn), 16, 8)
         found = estimated(sizes, [begin, visits])
         return found | {"kept_bytes": drawn, "lane_bytes": count * loadings}
 

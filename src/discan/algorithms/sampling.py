@@ -28,7 +28,7 @@ __all__ = ["Sampler", "check_tokens", "even_loadings"]
 
 # A chain that may end by itself makes at least 100 sweeps. A small corpus gets more, up to 1000, as
 # long as they draw no more than this many tokens.
-LEAST_SWEEPS, MOST_LEAST_SWEEPS, CHEAP_DRAWS = 100, 1000, 40_000_000
+LEAST_SWEEPS, MOST_LEAST_SWEEPS, CHEAP_DRAWS = 100, 1000, 100_000_000
 FOLD_IN_BURN_IN = 50
 FOLD_IN_WORK = 2_000_000  # token x component updates per document
 FEW_COUNTS = 2**18  # of words and components: too few for several threads
@@ -50,16 +50,16 @@ class Sampler(Algorithm):
     keep_draws : bool
         Keep the component counts, loadings and hyperparameters of every draw.
     forget : bool
-        Drop the draws so far whenever the number of sweeps has doubled since they were last
-        dropped, first after ``burn_in``, unless less than two fifths of the chain are left. So the
-        answer at any time comes from the latter part of the chain.
+        Drop the draws of the first half of the chain so far, whenever the number of sweeps has
+        doubled since draws were last dropped, first after twice ``burn_in``. So the answer at any
+        time comes from the last half to three quarters of the chain.
     learn_every : int
         Sweeps from one move of the hyperparameters to the next; during the burn-in there is one
         after every sweep.
     settle : float
         End the chain early, when log p(W, z) rises no more than this from one eighth of its sweeps
         to the next, in nats per token; 0 makes all sweeps. Small corpora get at least so many
-        sweeps as take a second or two.
+        sweeps as take two or three seconds.
     fold_in : {"fast", "gibbs"}
         How new documents get their component counts, given the components. "fast" splits each token
         by the expected counts of all others, as collapsed variational inference does. "gibbs" draws
@@ -108,6 +108,11 @@ class Sampler(Algorithm):
             f"{_first_fraction(corpus)} is not a whole number, and {self.name} draws whole tokens",
             remedy="round the counts", use=instead,
         )  # fmt: skip
+
+    @property
+    def n_averages(self) -> int:
+        """Number of averages over draws at once: over all, and over those that are to stay."""
+        return 2 if self.forget else 1
 
     def chain(self, corpus: Corpus) -> dict[str, Any]:
         """Return the fields of a schedule that the options of a chain decide."""

@@ -133,14 +133,18 @@ class Schedule:
         return self.thin > 0 and after > 0 and after % self.thin == 0
 
     def forgets(self, cycle: int) -> bool:
-        """Whether the draws before the end of this cycle are dropped.
+        """Whether early draws are dropped before that of this cycle is added.
 
         They are dropped whenever the number of cycles has doubled since the last time, first after
-        the burn-in, unless less than two fifths of the chain are left.
+        twice the burn-in: all draws of the first half of the chain so far.
         """
-        times, rest = divmod(cycle, max(self.burn_in, 1))
-        doubled = rest == 0 and times.bit_count() == 1
-        return self.forget and doubled and 5 * cycle <= 3 * self.cycles
+        least = max(self.burn_in, 1)
+        times, before = cycle // least, (cycle - self.thin) // least
+        return self.forget and times.bit_length() > max(before, 1).bit_length()
+
+    def forgets_again(self, cycle: int) -> bool:
+        """Whether draws will be dropped once more, after those of this cycle."""
+        return 2 * cycle < self.cycles
 
     def settled(self, objective: Array, n_draws: int) -> float | None:
         """Return how much the objective (cycles,) of a chain rose at last, if that is little.

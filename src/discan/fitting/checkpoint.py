@@ -33,7 +33,7 @@ from discan.fitting.states import DiskStates
 from discan.typing import Array
 from discan.validation import LEAST
 
-__all__ = ["PARAMS", "RunFolder", "memory_rules", "present"]
+__all__ = ["LATER", "PARAMS", "RunFolder", "memory_rules", "present"]
 
 LONGEST_WAIT = 60.0  # seconds from one writing of a run to the next, if its documents are on disk
 # Every array of the parameters. Sizes: J words, K components, G groups.
@@ -43,6 +43,7 @@ PARAMS = {
     "loading_counts": Rule(("J", "K"), low=0, high=MOST),
     "totals": Rule(("G", "K"), low=0, high=MOST),
 }
+LATER = "later."  # of the names of the averages over the draws that stay
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,12 @@ def _snapshot(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
     header = {
         "cycle": run.cycle, "converged": run.converged, "notes": notes,
         "n_draws": 0 if draws is None else draws.n_draws,
+        "n_later": 0 if run.later is None else run.later.n_draws,
     }  # fmt: skip
     if draws is not None:
         arrays |= draws.arrays()
+    if run.later is not None:
+        arrays |= {f"{LATER}{name}": value for name, value in run.later.arrays().items()}
     return header, arrays
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -52,7 +53,7 @@ class Ended(Protocol):
     def training(self) -> Corpus: ...  # noqa: D102
     @property
     def on_disk(self) -> bool: ...  # noqa: D102
-    def add_to(self, draws: DrawAverages) -> None:
+    def add_to(self, averages: Sequence[DrawAverages]) -> None:
         """Add the present state to averages."""
         ...
 
@@ -95,7 +96,7 @@ def _sampled(run: Ended) -> Fit:
     draws = run.draws
     if draws is None:
         draws = DrawAverages(replace(run.schedule, keep_draws=False), run.params)
-        run.add_to(draws)
+        run.add_to([draws])
     fit = _fit(run, draws.inference_params(run.params), draws.loadings)
     record = None if run.draws is None else draws.record
     return replace(fit, documents=draws.documents, draws=draws.kept, record=record)

@@ -20,7 +20,7 @@ from discan.data.rules import Rule, Sizes, faults_of, rule_of, taken
 from discan.data.storage import read_file
 from discan.engines import Engine, Threads
 from discan.errors import ModelFileError
-from discan.fitting.checkpoint import PARAMS, RunFolder, memory_rules, present
+from discan.fitting.checkpoint import LATER, PARAMS, RunFolder, memory_rules, present
 from discan.fitting.draws import DrawAverages
 from discan.fitting.memory import check_memory
 from discan.fitting.posterior import checked_loadings
@@ -39,6 +39,7 @@ _HEADER = {
     "cycle": Rule(types="whole", low=1),
     "converged": Rule(types="flag"),
     "n_draws": Rule(types="whole", low=0),
+    "n_later": Rule(types="whole", low=0, optional=True),  # not in those of version 0.1
 }
 _NOTES = {
     "tau": Rule(types="number", low=0, above=True, high=1, optional=True),
@@ -116,12 +117,22 @@ def _restored(
         _check_counts(run)
     if not task.algorithm.uses_prior:
         _check_possible(run)
-    n_draws = values["n_draws"]
+    n_draws, n_later = values["n_draws"], values.get("n_later") or 0
     if n_draws > (run.cycle if schedule.thin else 0):
         raise ModelFileError(f"{n_draws} draws of {run.cycle} cycles")
+    if n_later > (n_draws if schedule.forget else 0):
+        raise ModelFileError(f"{n_later} later draws of {n_draws} draws")
     if n_draws:
         run.draws = DrawAverages(schedule, params)
         run.draws.restore(n_draws, params, arrays)
+    if n_later:
+        later = {
+            name.removeprefix(LATER): value
+            for name, value in arrays.items()
+            if name.startswith(LATER)
+        }
+        run.later = DrawAverages(schedule, params)
+        run.later.restore(n_later, params, later)
     return run
 
 

@@ -56,6 +56,7 @@ class Run:
     cycle: int = 0
     trace: Trace = field(default_factory=Trace)
     draws: DrawAverages | None = None
+    later: DrawAverages | None = None  # over the draws that stay when early ones are dropped
     reason: str = "not begun"
     over: str | None = None  # why the algorithm ended the fit, if it did
     converged: bool = False
@@ -144,7 +145,7 @@ class Run:
             while self.cycle < schedule.cycles:
                 self.advance_one(seen)
                 if schedule.is_draw(self.cycle):
-                    self._draw(schedule.forgets(self.cycle))
+                    self._draw(schedule)
                 show(self, self.cycle)
                 stop = self._stop(tol)
                 if callback is not None and callback(self):
@@ -248,27 +249,39 @@ class Run:
             return self.params.prior.mean(np.asarray(self.params.loading_counts))
         return self.params.mean_loadings
 
-    def _draw(self, forget: bool) -> None:
-        """Add the present state to the averages over draws."""
-        if self.draws is None or forget:
-            self.draws = DrawAverages(self.schedule, self.params)
-        self.add_to(self.draws)
+    def _draw(self, schedule: Schedule) -> None:
+        """Add the present state to the averages over draws, early ones being dropped in time.
 
-    def add_to(self, draws: DrawAverages) -> None:
+        Sums cannot be taken apart, so the draws that will stay are summed by themselves.
+        """
+        if schedule.forgets(self.cycle):
+            self.draws = self.later or self.draws
+            again = schedule.forgets_again(self.cycle)
+            self.later = DrawAverages(self.schedule, self.params) if again else None
+        if self.draws is None:
+            self.draws = DrawAverages(self.schedule, self.params)
+        self.add_to([self.draws] if self.later is None else [self.draws, self.later])
+
+    def add_to(self, averages: Sequence[DrawAverages]) -> None:
         """Add the present state to averages."""
 
         def add(block: BlockRef) -> None:
             read, state = self.training.read(block), self.states.get(block)
-            draws.add_block(read, self.params.table, state.counts(read, self.params.n_components))
+            counts = state.counts(read, self.params.n_components)
+            for draws in averages:
+                draws.add_block(read, self.params.table, counts)
             if isinstance(self.algorithm, Levels):
                 posterior = self.algorithm.read(self.params, read, state)
                 parents = self.algorithm.read_parents(self.params, read, state)
-                draws.add_scores(read, posterior, parents)
+                for draws in averages:
+                    draws.add_scores(read, posterior, parents)
 
-        draws.begin(self.params)
+        for draws in averages:
+            draws.begin(self.params)
         if not self.on_disk:  # documents are averaged only in memory
             self.engine.run(add, self.schedule.blocks)
-        draws.end(self.params)
+        for draws in averages:
+            draws.end(self.params)
 
     def result(self, by_size: bool = False) -> Fit:
         """Return the results so far as a value; if asked for, with the largest component first.

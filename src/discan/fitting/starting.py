@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.anchor_words import from_words, sketch_width
+from discan.algorithms.anchor_words import from_words, sketch_width, suits
 from discan.algorithms.base import Algorithm, Params, Start
 from discan.algorithms.collapsed import Collapsed
 from discan.algorithms.corners import from_corners, krylov_width
@@ -54,6 +54,9 @@ SPARE_ALPHA = 1e-3
 FEWER = "use fewer components, or convert the data with fewer words (max_words)"
 # Cycles of MAP that a start by MAP takes, after a first pass.
 START_CYCLES = 10
+# Least number of documents per component that it starts from, and their number in all. With fewer,
+# components differ more; with too few in all, they are far from what most documents hold.
+MAP_DOCUMENTS, MAP_DOCUMENTS_IN_ALL = 3, 300
 
 
 def begin(
@@ -126,9 +129,11 @@ def _random(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
     return Start()
 
 
-def _documents(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
+def _documents(
+    task: Task, schedule: Schedule, engine: Engine, place: Path | None, most: int | None = None
+) -> Start:
     """Start from the words of a few documents per component, and one pass over all documents."""
-    most = task.algorithm.documents_per_component
+    most = most or task.algorithm.documents_per_component
     seeds = task.prior.seeds
     words = from_documents(task.corpus, len(task.model.alpha), task.seed, most, seeds)
     return _by(task, first_pass(schedule), words, 1, engine, place)
@@ -151,8 +156,14 @@ def _corners(task: Task, schedule: Schedule, engine: Engine, place: Path | None)
 
 
 def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
-    """Start from documents with ten cycles of MAP."""
-    return _by(task, EM(), "documents", START_CYCLES, engine, place)
+    """Start from words or documents with ten cycles of MAP."""
+    n_components = len(task.model.alpha)
+    first: Any = "words"
+    if not suits(task.corpus, n_components):
+        each = max(MAP_DOCUMENTS, MAP_DOCUMENTS_IN_ALL // n_components)
+        each = min(each, Algorithm.documents_per_component)
+        first = _documents(task, replace(schedule, first_pass=None), engine, place, each)
+    return _by(task, EM(), first, START_CYCLES, engine, place)
 
 
 def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -313,7 +324,7 @@ def _documents_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
 
 def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP from documents, then its cycles, and the scores that are read at the end."""
+    """The start of MAP, then its cycles, and the scores that are read at the end."""
     corpus, n_components = schedule.corpus, len(task.model.alpha)
     own = EM().plan(corpus, n_components, np.uint64(task.seed))
     other = replace(schedule, first_pass=None)
@@ -321,8 +332,11 @@ def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     sizes = Sizes.of(corpus, n_components, own.rounds, own.lanes)
     # with a state that is read from disk
     read = sizes.phase(12 * sizes.loadings, 20 if corpus.on_disk else 12, SCORED)
-    documents = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
-    return max(documents, cycles, sum(read))
+    if suits(corpus, n_components):
+        first = _words_bytes(task, schedule, n_workers)
+    else:
+        first = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
+    return max(first, cycles, sum(read))
 
 
 def _words_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:

@@ -124,7 +124,7 @@ class Task:
             # one more sum, or moments of the scores that do not follow from the counts
             n_draws = schedule.cycles // schedule.thin
             pairs = used_pairs(schedule.corpus.lengths, n_components, n_draws)
-            needed += (24 if learns else 4) * pairs
+            needed += (24 if learns else 4) * pairs * (2 if schedule.forget else 1)
         # once as drawn, and once with the largest component first
         needed += 2.0 * self.draws_bytes(schedule)
         if not schedule.thin and absence:

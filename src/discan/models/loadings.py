@@ -27,7 +27,7 @@ from discan.validation import LARGEST, LEAST, POSITIVE, vector
 __all__ = ["LoadingsPrior"]
 
 MANY_WORDS = 5000.0  # half of the words from which on the default of gamma is less than 1/2
-START_SHARE = 0.5  # weight of a prior to be learnt, relative to the tokens, at most
+START_SHARE = 0.25  # weight of a prior to be learnt, relative to the tokens, at most
 OWN_VALUE_FROM = 50  # words of a group that has a gamma of its own
 
 
@@ -69,7 +69,7 @@ class LoadingsPrior:
     def lighter(self, tokens: Array, n_components: int) -> LoadingsPrior:
         """Return a prior to start from if gamma is learnt, given the tokens per word (J,).
 
-        In no group does it weigh more than half of a component's tokens. A heavier prior makes
+        In no group does it weigh more than a quarter of a component's tokens. A heavier prior makes
         the first components too alike, and a chain takes long to separate them again.
         """
         share = START_SHARE * self.layout.group_sums(tokens[:, None])[:, 0] / n_components
