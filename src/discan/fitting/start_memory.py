@@ -111,11 +111,6 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     return _chain_bytes(task, schedule, n_workers, 2) + TOKEN * float(schedule.corpus.n_tokens)
 
 
-def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The same, and the lists of all tokens."""
-    return _chain_bytes(task, schedule, n_workers) + TOKEN * float(schedule.corpus.n_tokens)
-
-
 TOKEN = 56  # bytes of a token in the lists, and of what is sorted by components
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 BYTES = {
