@@ -90,9 +90,6 @@ def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
 
 
-TOKEN = 40  # bytes of a token while components are merged
-
-
 def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1) -> float:
     """A start by MAP, then a collapsed chain, and the counts that are read at the end.
 
@@ -111,7 +108,7 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     return _chain_bytes(task, schedule, n_workers, 2) + TOKEN * float(schedule.corpus.n_tokens)
 
 
-TOKEN = 56  # bytes of a token in the lists, and of what is sorted by components
+TOKEN = 56  # bytes of a token while components are merged: lists, and what is sorted
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
