@@ -1,93 +1,79 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Components are joined where the data do not tell them apart, and nowhere else."""
+"""Components that are joined for a start: the evidence that decides, and what is joined."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 
 from discan.algorithms.merging import Tokens
-from discan.data.corpus import Corpus
+from discan.data.corpus import Layout
 from discan.models import LoadingsPrior
 
-K, TRUE = 6, 3
-RNG = np.random.default_rng(0)
+# Eight tokens of three documents, and others that stay where they are, which tell components apart.
+DOCUMENTS = np.array([0, 0, 0, 1, 1, 2, 2, 2, *[0] * 4, *[1] * 4, 2])
+WORDS = np.array([0, 1, 2, 2, 3, 0, 3, 1, *[0] * 3, 1, *[3] * 3, 2, 1])
+STAY = np.array([*[0] * 4, *[1] * 4, 2])
 
 
-def tokens_of(assign, seed=0, n_documents=80, n_words=40, length=50, groups=None):
-    """Tokens of planted documents, with components by ``assign(true component, rng)``."""
-    rng = np.random.default_rng(seed)
-    theta = rng.dirichlet(np.full(n_words, 0.1), TRUE)
-    if groups is not None:  # two words per group, as the two alleles of a locus
-        theta = rng.beta(0.7, 0.7, (TRUE, n_words // 2))
-        theta = np.stack([theta, 1 - theta], axis=2).reshape(TRUE, n_words) / (n_words // 2)
-    shares = rng.dirichlet(np.full(TRUE, 0.2), n_documents)
-    documents = np.repeat(np.arange(n_documents), length)
-    true = np.array([rng.choice(TRUE, p=shares[i]) for i in documents])
-    words = np.array([rng.choice(n_words, p=theta[k]) for k in true])
-    order = np.lexsort((words, documents))
-    documents, words, true = documents[order], words[order], true[order]
-    components = assign(true, documents, words, rng)
-    n, c = np.zeros((n_words, K)), np.zeros((n_documents, K))
-    np.add.at(n, (words, components), 1)
-    np.add.at(c, (documents, components), 1)
-    layout = Corpus(np.ones((1, n_words)), groups=groups).layout
-    prior = LoadingsPrior.of(0.3, layout)
-    return Tokens(documents, words, components, n, c, np.full(K, 0.1), prior), true
+def tokens_of(documents, words, components, alpha, gamma):
+    """Count the tokens of each component."""
+    n_words, n_components = int(words.max()) + 1, len(alpha)
+    loadings = np.zeros((n_words, n_components))
+    np.add.at(loadings, (words, components), 1)
+    counts = np.zeros((int(documents.max()) + 1, n_components))
+    np.add.at(counts, (documents, components), 1)
+    layout = Layout(n_words, np.zeros(n_words, dtype=np.int32), 1)
+    prior = LoadingsPrior.of(gamma, layout)
+    return Tokens(documents, words, components.copy(), loadings, counts, alpha.copy(), prior)
 
 
-def same(components, true):
-    """Whether two ways to label tokens are the same but for the labels."""
-    pairs = set(zip(components.tolist(), true.tolist(), strict=True))
-    return len(pairs) == len(set(components.tolist())) == len(set(true.tolist()))
+@pytest.mark.parametrize("n_kinds", [1, 2])
+def test_the_evidence_is_the_sum_over_all_components_of_the_tokens(n_kinds):
+    """Against enumeration, over draws of the posterior."""
+    kinds, alpha = np.arange(n_kinds), np.array([0.9, 0.6, 0.4])
+    places = np.arange(len(WORDS) - len(STAY))
+    components = np.concatenate([np.zeros(len(places), dtype=int), STAY])
+    tokens = tokens_of(DOCUMENTS, WORDS, components, alpha, 0.8)
+    rows = np.unique(DOCUMENTS[places])
+    states = np.array(list(product(kinds, repeat=len(places))))
+    logs = []
+    for state in states:
+        tokens._move(places, state)
+        logs.append(tokens._log_joint(rows, kinds))
+    exact = float(np.logaddexp.reduce(logs))
+    rng = np.random.default_rng(0)
+    chances = np.exp(np.array(logs) - exact)
+    found = []
+    for state in states[rng.choice(len(states), 400, p=chances / chances.sum())]:
+        tokens._move(places, state)
+        before = tokens.components.copy(), tokens.loading_counts.copy()
+        found.append(tokens._log_evidence(places, kinds, rng))
+        np.testing.assert_array_equal(tokens.components, before[0])  # all is put back
+        np.testing.assert_array_equal(tokens.loading_counts, before[1])
+    assert np.mean(found) == pytest.approx(exact, abs=0.1)
 
 
-SPLITS = {
-    "at random": lambda true, documents, words, rng: true + TRUE * (rng.random(len(true)) < 0.5),
-    "by documents": lambda true, documents, words, rng: true + TRUE * (documents % 2),
-    "by words": lambda true, documents, words, rng: true + TRUE * (words % 2),
-}
-LAYOUTS = [None, np.repeat(np.arange(20), 2)]
+def halves(rng, alike):
+    """Tokens of two components that have the same words, or words of their own."""
+    documents = np.repeat(np.arange(40), 30)
+    components = rng.integers(0, 2, len(documents)) if alike else (documents % 2)
+    words = rng.integers(0, 6, len(documents)) + (0 if alike else 6 * components)
+    return tokens_of(documents, words, components, np.array([0.5, 0.5, 1e-5]), 0.3)
 
 
-@pytest.mark.parametrize("groups", LAYOUTS, ids=["plain", "groups"])
-@pytest.mark.parametrize("how", ["at random", "by documents"])
-def test_split_components_are_joined(how, groups):
-    tokens, true = tokens_of(SPLITS[how], groups=groups)
-    assert tokens.merge() == TRUE
-    assert same(tokens.components, true)
+def test_components_with_the_same_words_are_joined():
+    tokens = halves(np.random.default_rng(1), alike=True)
+    assert tokens.merge(np.random.default_rng(0)) == 1
+    assert sorted(tokens.sizes) == [0, 0, len(tokens.words)]
+    assert tokens.alpha.max() == 1.0
 
 
-def test_components_split_by_words_are_joined():
-    tokens, true = tokens_of(SPLITS["by words"])
-    assert tokens.merge() == TRUE
-    assert same(tokens.components, true)
-
-
-@pytest.mark.parametrize("groups", LAYOUTS, ids=["plain", "groups"])
-def test_true_components_stay(groups):
-    tokens, true = tokens_of(lambda true, *rest: true.copy(), groups=groups)
-    assert tokens.merge() == 0
-    assert tokens.dissolve(np.random.default_rng(0)) == 0
-    assert same(tokens.components, true)
-
-
-def test_a_component_of_leftovers_is_dissolved():
-    """A small component that takes a part of one document's tokens, of all its components."""
-
-    def assign(true, documents, words, rng):
-        return np.where((documents == 3) & (rng.random(len(true)) < 0.6), TRUE, true)
-
-    tokens, _ = tokens_of(assign)
-    assert tokens.sizes[TRUE] > 0
-    assert tokens.dissolve(np.random.default_rng(0)) == 1
-    assert tokens.sizes[TRUE] == 0
-
-
-def test_counts_stay_those_of_the_tokens():
-    tokens, _ = tokens_of(SPLITS["at random"], groups=LAYOUTS[1])
-    tokens.merge()
-    tokens.dissolve(np.random.default_rng(0))
-    n, c = np.zeros_like(tokens.loading_counts), np.zeros_like(tokens.component_counts)
-    np.add.at(n, (tokens.words, tokens.components), 1)
-    np.add.at(c, (tokens.documents, tokens.components), 1)
-    np.testing.assert_array_equal(n, tokens.loading_counts)
-    np.testing.assert_array_equal(c, tokens.component_counts)
+def test_components_with_other_words_are_not_joined_unless_so_many_are_wanted():
+    rng = np.random.default_rng(2)
+    tokens = halves(rng, alike=False)
+    tokens._move(np.arange(3), np.ones(3, dtype=int))  # they share words and documents a little
+    assert tokens.merge(rng) == 0
+    assert tokens.dissolve(rng) == 0
+    assert tokens.merge(rng, 0) == 0
+    assert tokens.merge(rng, 1) == 1

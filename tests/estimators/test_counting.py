@@ -12,6 +12,7 @@ from discan import Collapsed, Gibbs
 from discan.data.storage import read_file, write_file
 from discan.errors import InputError, ModelFileError
 from discan.estimators.counting import upper_limit
+from discan.readers.datasets import load_senate2005
 
 TRUE = 4
 
@@ -229,3 +230,10 @@ def test_merging_and_trees_of_a_counted_fit(fitted):
     merged = tree.merged(2)
     assert merged.n_components == 2
     assert merged.params.model.name == "dirichlet-process"
+
+
+def test_the_start_joins_no_more_than_the_data_do():
+    """Blocs of the Senate overlap; joined to two they would predict much worse."""
+    corpus = load_senate2005().corpus
+    fitted = discan.DCA("auto", random_state=1, max_iter=60).fit(corpus)
+    assert 4 <= fitted.n_large_ <= 6

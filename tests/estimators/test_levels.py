@@ -57,15 +57,28 @@ def test_both_levels_are_recovered(fitted):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "seed"), [("dm", 5), ("gp", 6)])
-def test_a_flat_fit_is_a_good_start(model, seed):
-    """Data on which a chain from the usual start merges two components."""
-    counts, components, parents, _ = planted(model, seed=seed)
-    flat = DCA(K, model=model, random_state=0).fit(counts)
-    two = DCA(K, model=model, n_parents=R, init=flat.components_, random_state=1).fit(counts)
+@pytest.mark.parametrize("seed", [6, 8, 9])
+def test_the_start_separates_components_that_a_chain_leaves_in_one(seed):
+    """Data on which a flat chain with no more components than wanted gets stuck."""
+    counts, components, parents, _ = planted("dm", seed=seed)
+    two = DCA(K, n_parents=R, random_state=1).fit(counts)
     cosines, order = matched(components, two.components_)
     assert cosines.min() > 0.9
     assert matched(parents, two.parents_[:, order])[0].min() > 0.9
+
+
+def test_a_flat_start_is_for_parents():
+    with pytest.raises(InputError, match="is for components with parents"):
+        DCA(2, init="flat").fit(np.eye(4, dtype=int))
+
+
+def test_seeds_and_parents_start_together():
+    """Components with seeds keep their places, so none are joined for the start."""
+    counts, components, *_ = planted("dm", n_documents=150)
+    seeds = {"known": np.argsort(-components[4])[:4].tolist()}
+    two = DCA(K, n_parents=R, seed_words=seeds, algorithm=SHORT, random_state=0).fit(counts)
+    assert "known" in two.component_names_
+    assert two.parents_.shape == (R, K)
 
 
 def test_answers(fitted):

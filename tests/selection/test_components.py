@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import discan
+from discan.errors import InputError
 from discan.selection import components
 
 
@@ -146,3 +147,26 @@ def test_every_argument_is_documented():
         assert f"{name} :" in text
     fields = {field.name for field in dataclasses.fields(discan.selection.Selection)}
     assert {"best", "smallest", "flat", "verdict", "table", "rows"} <= fields
+
+
+def test_learning_the_number_is_one_candidate(votes, tmp_path):
+    """The verdict is on the numbers; what "auto" does is said after it."""
+    how = {"folds": 2, "seeds": 1, "max_iter": 60, "n_jobs": 1, "folder": tmp_path / "search"}
+    plain = discan.select_components(votes, (1, 3), **how)
+    found = discan.select_components(votes, ("auto", 3, 1), **how)
+    assert [row["K"] for row in found.table] == [1, 3, "auto"]
+    assert (found.best, found.smallest, found.flat) == (plain.best, plain.smallest, plain.flat)
+    assert found.verdict.startswith(plain.verdict)
+    text = found.verdict[len(plain.verdict) :]
+    own = [row["n_components"] for row in found.rows if row["K"] == "auto"]
+    assert f'"auto" uses {min(own)}' in text
+    bits = {row["K"]: row["bits"] for row in found.table}
+    assert bits["auto"] < bits[1] - 0.01  # it finds components
+    assert f"K = {found.best}" in text
+    assert list(found.frame("pandas")["K"]) == ["1", "1", "3", "3", "auto", "auto"]
+    assert "auto: K is learnt" in [trace.name for trace in found.plot().data]
+
+
+def test_auto_alone_is_no_search(votes):
+    with pytest.raises(InputError, match="no number of components to try"):
+        discan.select_components(votes, "auto")

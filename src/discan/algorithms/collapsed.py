@@ -32,7 +32,7 @@ from discan.kernels.simd.weighted_draws import LANES
 from discan.typing import Array
 from discan.validation import one_of, whole
 
-__all__ = ["BLOCKED_FROM", "Assignments", "Collapsed", "Sweep"]
+__all__ = ["BLOCKED_FROM", "MOST_TOKENS", "Assignments", "Collapsed", "Sweep"]
 
 # From this many tokens on the default is the blocked schedule.
 BLOCKED_FROM = 200_000

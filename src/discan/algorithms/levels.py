@@ -64,7 +64,9 @@ class Levels(Gibbs):
     """Direct Gibbs as it is for components with parents; ``of_levels`` makes it of ``Gibbs``.
 
     The options are the same. ``fold_in`` tells how long the chain of a new document is: 100 sweeps
-    if "fast", 450 if "gibbs". Components start from a short MAP fit, parents at random.
+    if "fast", 450 if "gibbs". Components start from a short collapsed chain without parents, and
+    parents from another one, whose words are the components. Parents of given components start at
+    random.
     """
 
     levels = (2,)
@@ -92,17 +94,19 @@ class Levels(Gibbs):
             block_bytes=5 * schedule.block_bytes,  # shapes and a score table per document
             state_type=LevelState,
             memory_type=ParentCounts,
-            start="map",
+            start="flat",
         )
 
     # ---- start ----
 
     def init(self, params: Params, schedule: Schedule, start: Start, clock: Clock) -> Params:
-        """Take the components of the start, and parents at random."""
+        """Take the components of the start, and its parents; without these, parents at random."""
         model = two_levels(params.model)
-        shape = model.parents.shape
-        rng = np.random.Generator(np.random.Philox(key=int(clock.seed), counter=[0, 0, 1, 0]))
-        parents = np.maximum(rng.dirichlet(np.ones(shape[0]), shape[1]).T, LEAST)
+        shape, parents = model.parents.shape, model.parents
+        if start.model is None:
+            rng = np.random.Generator(np.random.Philox(key=int(clock.seed), counter=[0, 0, 1, 0]))
+            parents = rng.dirichlet(np.ones(shape[0]), shape[1]).T
+        parents = np.maximum(parents, LEAST)
         params = super().init(params, schedule, start, clock)
         memory = ParentCounts(np.zeros(shape, dtype=np.int64))
         return replace(params, memory=memory).with_model(replace(model, parents=parents))

@@ -2,10 +2,12 @@
 """Join components of a chain that are better explained as one, and dissolve superfluous ones.
 
 A chain that starts with too many components splits the true ones, and takes very long to join them
-again token by token. Here components are compared with what would be without them, given the
-component of every token: the gain of log p(W, z), scores and loadings integrated out, and that of
-the entropy of the tokens' components, each given all others. These are rules for a start, not exact
-moves of a chain.
+again token by token. Here components are compared with what would be without them: the tokens that
+this concerns may be in some components, or in these without one. The evidence of either, summed
+over all components of these tokens while all others stay where they are, lies between two bounds
+from draws with independent tokens, one from each side; their mean is taken. A single draw and the
+entropy of each of its tokens would not do: that favours fewer components. These are rules for a
+start, not exact moves of a chain.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr, gammaln
+from scipy.special import gammaln
 
 from discan.models import LoadingsPrior
 from discan.typing import Array
@@ -21,7 +23,7 @@ from discan.typing import Array
 __all__ = ["Tokens"]
 
 NEIGHBOURS = 4  # components that one is compared with, by words and by documents each
-STEPS = 4  # of a document's proportions, if a component is dissolved
+PASSES = 2  # over the tokens, from one draw to another that depends on it little
 SMALL = 0.5  # a component below this part of the mean size may be dissolved
 
 
@@ -59,8 +61,8 @@ class Tokens:
 
     # ---- two components as one ----
 
-    def merge(self) -> int:
-        """Join pairs of components that gain by it; return how many."""
+    def merge(self, rng: np.random.Generator, n_pairs: int | None = None) -> int:
+        """Join the pairs of components that gain by it, or so many of the best; return how many."""
         parts = self._parts()
         pairs = {
             (min(k, other), max(k, other))
@@ -72,15 +74,16 @@ class Tokens:
         for a, b in sorted(pairs):
             both = self.loading_counts[:, [a]] + self.loading_counts[:, [b]]
             gain = self._words_terms(both)[0] - alone[a] - alone[b] + self._documents_gain(a, b)
-            if gain > 0.0:
-                places = np.concatenate([parts[a], parts[b]])
-                gain -= entr(_shares(self._weights(places, np.array([a, b])))).sum()
-            if gain > 0.0:
+            if gain > 0.0 or n_pairs is not None:
+                places, kinds = np.concatenate([parts[a], parts[b]]), np.array([a, b])
+                there = np.flatnonzero(self.component_counts[:, kinds].any(axis=1))
+                gain += self._log_joint(there, kinds) - self._log_evidence(places, kinds, rng)
+            if gain > 0.0 or n_pairs is not None:
                 gains.append((gain, a, b))
         free = np.ones(len(self.alpha), dtype=bool)
         done = 0
         for _, a, b in sorted(gains, reverse=True):
-            if free[a] and free[b]:
+            if free[a] and free[b] and done != n_pairs:
                 free[[a, b]] = False
                 self._move(parts[b], np.full(len(parts[b]), a))
                 self.alpha[a] += self.alpha[b]
@@ -122,31 +125,44 @@ class Tokens:
         """Dissolve a component into others (m,), if that gains."""
         rows = np.flatnonzero(self.component_counts[:, k])
         first, last = np.searchsorted(self.documents, [rows, rows + 1])
-        around = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
-        inside = self.components[around] == k
+        places = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
         kinds = np.append(others, k)
-        around = around[np.isin(self.components[around], kinds)]
-        inside = self.components[around] == k
-        places = around[inside]
-        entropy = entr(_shares(self._weights(around, kinds))).sum()
-        i = np.searchsorted(rows, self.documents[places])
-        had = self.component_counts[np.ix_(rows, others)] + self.alpha[others]
-        words = self._weights(places, others) / had[i]
-        gets = np.zeros_like(had)
-        for _ in range(STEPS):
-            shares = _shares((had + gets)[i] * words)
-            for m in range(len(others)):
-                gets[:, m] = np.bincount(i, shares[:, m], len(rows))
-        ends = np.cumsum(shares, axis=1)
-        at = (rng.random(len(places))[:, None] * ends[:, -1:] >= ends).sum(axis=1)
-        chosen = others[np.minimum(at, len(others) - 1)]
-        before = self._log_joint(rows, kinds)
-        self._move(places, chosen)
-        gain = self._log_joint(rows, kinds) - before - entropy
-        gain += entr(_shares(self._weights(around, others))).sum()
-        if gain <= 0.0:
-            self._move(places, np.full(len(places), k))
-        return bool(gain > 0.0)
+        places = places[np.isin(self.components[places], kinds)]
+        had = self.components[places]
+        before = self._log_evidence(places, kinds, rng)
+        self._redraw(places[had == k], others, rng)
+        for _ in range(1 + PASSES):
+            self._redraw(places, others, rng)
+        if self._log_evidence(places, others, rng) > before:
+            return True
+        self._move(places, had)
+        return False
+
+    # ---- evidence ----
+
+    def _log_evidence(self, places: Array, kinds: Array, rng: np.random.Generator) -> float:
+        """Log p(W, z), summed over the kinds (m,) that these tokens (n,) may be of; about.
+
+        ``q`` are their shares at another draw, tokens independent. Log p(W, z) - log q(z) is above
+        it on average if z is the present draw, and below it if z is drawn from q.
+        """
+        had = self.components[places]
+        rows = np.unique(self.documents[places])
+        above = self._log_joint(rows, kinds)
+        for _ in range(PASSES):
+            self._redraw(places, kinds, rng)
+        q = _shares(self._weights(places, kinds))
+        above -= _log_chosen(q, had[:, None] == kinds)
+        chosen = _drawn(q, rng)
+        self._move(places, kinds[chosen])
+        below = self._log_joint(rows, kinds)
+        below -= _log_chosen(q, chosen[:, None] == np.arange(len(kinds)))
+        self._move(places, had)
+        return 0.5 * (above + below)
+
+    def _redraw(self, places: Array, kinds: Array, rng: np.random.Generator) -> None:
+        """Draw the kinds of some tokens, each given the present ones of all others."""
+        self._move(places, kinds[_drawn(_shares(self._weights(places, kinds)), rng)])
 
     def _log_joint(self, rows: Array, kinds: Array) -> float:
         """Log p(W, z), as far as it depends on these documents and components."""
@@ -202,3 +218,15 @@ class Tokens:
 def _shares(weights: Array) -> Array:
     """Divide rows (n, m) by their sums."""
     return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
+
+
+def _drawn(shares: Array, rng: np.random.Generator) -> Array:
+    """Draw a column for each row (n, m) of shares."""
+    ends = np.cumsum(shares, axis=1)
+    at = (rng.random(len(shares))[:, None] * ends[:, -1:] >= ends).sum(axis=1)
+    return np.asarray(np.minimum(at, shares.shape[1] - 1))
+
+
+def _log_chosen(shares: Array, chosen: Array) -> float:
+    """Sum of the logarithms of the chosen shares, one of each row (n, m)."""
+    return float(np.log(np.maximum(shares[chosen], 1e-300)).sum())

@@ -105,7 +105,8 @@ def select(
     components: Annotated[
         str,
         fitting(
-            "Numbers of components to try: 2:40, 10:90:20 (in steps of 20), or 5,10,20.",
+            "Numbers of components to try: 2:40, 10:90:20 (in steps of 20), or 5,10,20; auto "
+            "beside them learns the number.",
             "--components",
             "-k",
             callback=_sizes_of,
@@ -277,7 +278,8 @@ def _write_rows(found: Any, output: Path | None) -> None:
         return
     from discan.data.storage import write_whole
 
-    rows = [{k: v for k, v in row.items() if k != "learnt"} for row in found.rows]
+    left_out = ("learnt", "n_components")
+    rows = [{k: v for k, v in row.items() if k not in left_out} for row in found.rows]
     as_json = output.suffix.lower() == ".json"
     write_whole(
         output,
@@ -292,10 +294,13 @@ def _check_figure(path: Path) -> None:
         raise typer.BadParameter(f"{path}: use .html, .svg, .pdf or .png", param_hint="--plot")
 
 
-def _sizes(text: str) -> Sequence[int]:
-    """Read numbers of components: "2:40", "10:90:20", "5,10,20", or parts of these."""
-    sizes: list[int] = []
+def _sizes(text: str) -> Sequence[Any]:
+    """Read numbers of components: "2:40", "10:90:20", "5,10,auto", or parts of these."""
+    sizes: list[Any] = []
     for part in text.split(","):
+        if part.strip().lower() == "auto":
+            sizes.append("auto")
+            continue
         found = re.fullmatch(r"\s*(\d{1,9})(?:\s*[:-]\s*(\d{1,9}))?(?:\s*:\s*(\d{1,9}))?\s*", part)
         if found is None:
             raise ValueError(text)

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms.anchor_words import from_words, sketch_width, suits
+from discan.algorithms.anchor_words import from_words, suits
 from discan.algorithms.base import Algorithm, Params, Start
-from discan.algorithms.collapsed import Collapsed
-from discan.algorithms.corners import from_corners, krylov_width
+from discan.algorithms.collapsed import MOST_TOKENS, Collapsed
+from discan.algorithms.corners import from_corners
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
-from discan.algorithms.footprint import SCORED, Sizes
 from discan.algorithms.merging import Tokens
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import (
@@ -37,17 +36,21 @@ from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
+from discan.fitting.start_memory import BYTES, FLAT_TOKENS
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.fitting.visit import without_tables
+from discan.models import DirichletMultinomial, LoadingsPrior
+from discan.models.levels import TwoLevels
 from discan.typing import Array
 
 log = logging.getLogger("discan")
 
 __all__ = ["STARTS", "begin", "needed_bytes"]
 
-# Sweeps before components are merged, and how often that is done at most.
-MERGE_SWEEPS, MERGE_ROUNDS = 20, 8
+# Sweeps before components are merged, least and most, and the tokens that they may draw in between:
+# components of a chain that has not settled look alike. And how often that is done at most.
+MERGE_SWEEPS, MERGE_DRAWS, MERGE_ROUNDS = (50, 150), 5_000_000, 8
 # Sum of alpha of the components that are empty at the start.
 SPARE_ALPHA = 1e-3
 # What to do if there is too little memory for documents on disk.
@@ -106,7 +109,7 @@ def begin(
 def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> int:
     """Estimate the memory of a fit and of its start; the start ends before the fit begins."""
     name = (schedule.start if init == "auto" else init) if isinstance(init, str) else "random"
-    start = _BYTES[name](task, schedule, n_workers) if name in _BYTES else 0.0
+    start = BYTES[name](task, schedule, n_workers) if name in BYTES else 0.0
     return max(task.needed_bytes(schedule, n_workers), int(start))
 
 
@@ -169,7 +172,7 @@ def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> 
 def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from ten cycles of MAP, and dissolve the components that the others explain as well.
 
-    A few sweeps of a chain come before each attempt.
+    Sweeps of a chain come before each attempt.
     """
     if isinstance(task.corpus, FolderCorpus):  # merging looks at all tokens of a component
         task = replace(task, corpus=task.corpus.loaded())
@@ -179,13 +182,14 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
         )
     start = _map(task, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
+    sweeps = _affordable(task.corpus)
     for _ in range(MERGE_ROUNDS):
         run = begin(replace(task, algorithm=Collapsed()), start, engine)
-        for _ in range(MERGE_SWEEPS):
+        for _ in range(sweeps):
             run.advance_one()
         tokens = _tokens(run)
         before = int((tokens.loading_counts.sum(axis=0) > 0).sum())
-        done = tokens.merge() + tokens.dissolve(rng)
+        done = tokens.merge(rng) + tokens.dissolve(rng)
         counts = tokens.loading_counts
         log.debug("%d components of %d are joined with others", done, before)
         spare = SPARE_ALPHA / len(tokens.alpha)
@@ -197,9 +201,85 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
     return start
 
 
+def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
+    """Start from a collapsed chain of the model with one level; parents from one of their own.
+
+    The tables that components send up to parents are the words of the parents. Each component of a
+    document sends about log(1 + count) of them. A chain of too many tokens is left out.
+    """
+    if not isinstance(task.model, TwoLevels):
+        raise InputError(
+            "{} is for components with parents", argument="init", value="flat", use={"init": "map"}
+        )
+    if task.corpus.n_tokens > MOST_TOKENS:
+        return _map(task, schedule, engine, place)
+    run = _flat_chain(task, schedule, engine, place)
+    counts = _component_counts(run)
+    tables = Corpus(np.rint(2.0 * np.log1p(counts)).astype(np.int32))
+    flat = DirichletMultinomial().prepare(task.model.n_parents, tables)
+    learn = frozenset({"alpha", "gamma"})
+    above = Task(
+        tables, flat, Collapsed(), LoadingsPrior.of(None, tables.layout), learn, seed=task.seed
+    )
+    found = _flat_chain(above, schedule, engine, place).params
+    parents = found.prior.mean(np.asarray(found.loading_counts, dtype=np.float64))
+    model: Any = replace(task.model, parents=parents)
+    loadings = task.prior.without_seeds(np.asarray(run.params.loading_counts, dtype=np.float64))
+    return Start(loadings, counts + run.params.model.alpha, model.with_mean(), run.params.prior)
+
+
+def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Run:
+    """Run a collapsed chain of the model with one level.
+
+    A chain with as many components as are wanted may have two of them in one and another in two.
+    So it begins with twice as many, and the pairs that lose the least are joined: half of what is
+    too much at a time. Seeds have components of their own, amounts may have a rate of their own per
+    component, and large data would take too long: these begin with those that are wanted.
+    """
+    corpus, wanted = task.corpus, len(task.model.alpha)
+    flat: Any = task.model.relaxed()
+    sweeps, rounds = 2 * _affordable(corpus), 1
+    if flat.normalised and task.prior.seeds is None and corpus.n_tokens <= FLAT_TOKENS:
+        sweeps, rounds = _affordable(corpus), MERGE_ROUNDS
+        flat = replace(flat, alpha=0.5 * np.resize(flat.alpha, 2 * wanted))
+    first = replace(task, model=flat, algorithm=Collapsed(), hyperprior=None, names=())
+    start = _map(first, schedule, engine, place)
+    rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
+    for left in reversed(range(rounds)):
+        run = begin(first, start, engine)
+        run.advance(sweeps, progress=False)
+        if run.reason == "interrupted":
+            raise KeyboardInterrupt
+        if run.params.n_components == wanted:
+            break
+        tokens = _tokens(run)
+        surplus = int((tokens.sizes > 0).sum()) - wanted
+        tokens.merge(rng, max(0, -(-surplus // 2)))
+        sizes = tokens.sizes
+        n_kept = max(wanted, int((sizes > 0).sum())) if left > 1 else wanted
+        kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
+        fitted = replace(flat, alpha=tokens.alpha[kept])
+        first = replace(first, model=fitted)
+        scores = tokens.component_counts[:, kept] + fitted.alpha
+        start = Start(tokens.loading_counts[:, kept], scores, fitted, run.params.prior)
+    return run
+
+
+def _affordable(corpus: Corpus) -> int:
+    """Sweeps before components are merged."""
+    return int(np.clip(MERGE_DRAWS // max(int(corpus.n_tokens), 1), *MERGE_SWEEPS))
+
+
+def _component_counts(run: Run) -> Array:
+    """Counts of the documents of a collapsed chain, (I, K)."""
+    blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
+    parts = [run.states.get(block).counts(block, run.params.n_components) for block in blocks]
+    return np.concatenate(parts).astype(np.float64)
+
+
 def _tokens(run: Run) -> Tokens:
     """Return the tokens of a collapsed chain."""
-    corpus, n_components = run.training, run.params.n_components
+    corpus = run.training
     blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
     states = [run.states.get(block) for block in blocks]
     rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
@@ -208,9 +288,7 @@ def _tokens(run: Run) -> Tokens:
         np.repeat(corpus.words, corpus.counts),
         np.concatenate([state.assignments for state in states]).astype(np.int64),
         np.asarray(run.params.loading_counts).astype(np.float64),
-        np.concatenate(
-            [s.counts(b, n_components) for b, s in zip(blocks, states, strict=True)]
-        ).astype(np.float64),
+        _component_counts(run),
         np.array(run.params.model.alpha),
         run.params.prior,
     )
@@ -218,7 +296,7 @@ def _tokens(run: Run) -> Tokens:
 
 STARTS = {
     "random": _random, "documents": _documents, "words": _words, "corners": _corners, "map": _map,
-    "merged": _merged,
+    "merged": _merged, "flat": _flat,
 }  # fmt: skip
 
 
@@ -295,83 +373,3 @@ class _Scores:
             rows = slice(low - block.start, high - block.start)
             scores[rows] = found[low - other.start : high - other.start]
         return scores
-
-
-# ---- memory ----
-
-
-def _in_memory(corpus: Corpus) -> int:
-    """Number of documents whose scores are held in memory."""
-    return 0 if corpus.on_disk else corpus.n_documents
-
-
-def _copied_bytes(task: Task, corpus: Corpus, each: int) -> float:
-    """Expected counts of a start from documents, and a copy of its documents."""
-    n_components = len(task.model.alpha)
-    each = max(1, min(each, corpus.n_documents // n_components))
-    drawn = corpus.n_entries * min(1.0, each * n_components / corpus.n_documents)
-    return 8.0 * n_components * corpus.n_words + COPY * drawn
-
-
-def _documents_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """A start from the words of documents, and the pass over all documents."""
-    corpus, n_components = schedule.corpus, len(task.model.alpha)
-    first = first_pass(schedule).plan(corpus, n_components, np.uint64(task.seed))
-    scores = 4.0 * n_components * _in_memory(corpus)
-    visits = first.visits_need(n_workers) + scores
-    copied = _copied_bytes(task, corpus, task.algorithm.documents_per_component)
-    return max(copied, 8.0 * n_components * corpus.n_words + visits)
-
-
-def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP, then its cycles, and the scores that are read at the end."""
-    corpus, n_components = schedule.corpus, len(task.model.alpha)
-    own = EM().plan(corpus, n_components, np.uint64(task.seed))
-    other = replace(schedule, first_pass=None)
-    cycles = float(own.visits_need(n_workers))
-    sizes = Sizes.of(corpus, n_components, own.rounds, own.lanes)
-    # with a state that is read from disk
-    read = sizes.phase(12 * sizes.loadings, 20 if corpus.on_disk else 12, SCORED)
-    if suits(corpus, n_components):
-        first = _words_bytes(task, schedule, n_workers)
-    else:
-        first = _documents_bytes(replace(task, algorithm=EM()), other, n_workers)
-    return max(first, cycles, sum(read))
-
-
-def _words_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The table of words that occur together, with a copy of it or with a start from documents."""
-    corpus, n_components = schedule.corpus, len(task.model.alpha)
-    table = 4.0 * corpus.n_words * sketch_width(corpus.n_words, n_components)
-    copied = _copied_bytes(task, corpus, Algorithm.documents_per_component)
-    return table + max(table + 8.0 * n_components * corpus.n_words, copied)
-
-
-def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """Shares of all words, what leads to them, and the search for principal components."""
-    corpus, n_components = schedule.corpus, len(task.model.alpha)
-    if corpus.n_documents <= n_components:
-        return _documents_bytes(task, schedule, n_workers)
-    loaded = 8.0 * (corpus.n_entries + corpus.n_documents) if corpus.on_disk else 0.0
-    columns = min(krylov_width(n_components, corpus.n_documents), corpus.n_documents)
-    of_documents, of_words = (8.0 * n * columns for n in (corpus.n_documents, corpus.n_words))
-    # orthogonal axes of all documents, then their singular vectors in the space of words
-    search = max(4.1 * of_documents, 3.0 * of_words + 2.0 * of_documents)
-    return loaded + max(78.0 * corpus.n_entries, 16.0 * corpus.n_entries + search)
-
-
-def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP; of a folder also all documents, their tokens and their scores."""
-    corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
-    if not corpus.on_disk:
-        return needed
-    scores = 8.0 * len(task.model.alpha) * corpus.n_documents
-    return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
-
-
-TOKEN = 40  # bytes of a token while components are merged
-COPY = 18  # bytes of a non-zero count of the documents that a start copies
-_BYTES = {
-    "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
-    "corners": _corners_bytes, "merged": _merged_bytes,
-}  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 
 from discan.data.nouns import counted
 from discan.errors import InputError
+from discan.estimators.counting import AUTO
 from discan.plot import theme
 from discan.plot.lettering import label
 from discan.plot.palette import GREY, colours
@@ -17,6 +18,7 @@ from discan.typing import Array
 
 __all__ = ["selection"]
 
+LEARNT = "auto: K is learnt"
 APART = 0.03  # part of the axis that two labels of K must be apart
 
 
@@ -30,7 +32,8 @@ def selection(
 
     Bars are standard errors of the difference from the best K. Dots are single starts, averaged
     over folds. Dotted lines are the
-    ends of the range of K that the data do not distinguish.
+    ends of the range of K that the data do not distinguish. A broken line is "auto", if it was
+    tried: a fit that learns K.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ def selection(
     [5.0, 4.0]
     """
     found = _facts(source)
-    table = found["table"]
+    table = [row for row in found["table"] if row["K"] != AUTO]
+    learnt = [row["bits"] for row in found["table"] if row["K"] == AUTO]
     sizes, bits, errors = (
         np.array([row[name] for row in table], dtype=np.float64)
         for name in ("K", "bits", "gap_error")
@@ -73,6 +77,10 @@ def selection(
     if found["smallest"] != found["best"]:
         text = f"smallest within one standard error: {found['smallest']}"
         marks.append((found["smallest"], green, text))
+    if learnt:
+        level, ends = np.repeat(learnt, 2), sizes[[0, -1]]
+        line = {"color": GREY, "width": 2, "dash": "dash"}
+        traces.append(theme.points("lines", LEARNT, ends, level, line=line))
     for k, colour, text in marks:
         at = whole.index(k)
         ring = {"symbol": "circle-open", "size": 18, "color": colour,
@@ -82,10 +90,11 @@ def selection(
     told = "Lower is better; bars are standard errors of the difference from the best"
     if flat is not None:
         told += f". Flat from {flat[0]} to {flat[1]}: the data do not decide between these"
-    names = [text for _, _, text in marks]
+    names = [text for _, _, text in marks] + [LEARNT] * len(learnt)
     x = {"title": "number of components", "range": theme.span([sizes], 0.05), "tickvals": sizes,
          "ticktext": _tick_labels(sizes)}  # fmt: skip
-    y = theme.number_axis(what, [part for part in (each, bits - errors, bits + errors)
+    y = theme.number_axis(what, [np.asarray(part)
+                                 for part in (each, bits - errors, bits + errors, learnt)
                                  if len(part)], 0.08)  # fmt: skip
     layout = {
         **theme.line_chart(x, y, width=600, right=theme.legend_width(["mean over starts", *names])),
@@ -125,7 +134,8 @@ def _starts(rows: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
     """Return K and the mean over folds of every start."""
     found: dict[tuple[int, int], list[float]] = {}
     for row in rows:
-        found.setdefault((row["K"], row["seed"]), []).append(row["bits_per_token"])
+        if row["K"] != AUTO:
+            found.setdefault((row["K"], row["seed"]), []).append(row["bits_per_token"])
     sizes = np.array([k for k, _ in found], dtype=np.float64)
     return sizes, np.array([np.mean(values) for values in found.values()])
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
-from discan.models import MODELS
+from discan.estimators.counting import AUTO
+from discan.models import MODELS, process_of
 from discan.selection.jobs import Setting
 from discan.selection.protocols import choose_protocol
 from discan.selection.result import Selection
 from discan.selection.search import Plan, corpus_of, fit_params, short_chain
-from discan.selection.verdict import unit, verdict_on
+from discan.selection.verdict import on_auto, unit, verdict_on
 from discan.validation import whole
 
 __all__ = ["select_components"]
@@ -25,7 +26,7 @@ log = logging.getLogger("discan")
 
 def select_components(
     X: Any,
-    components: Iterable[int] = range(2, 11),
+    components: Iterable[Any] = range(2, 11),
     *,
     model: Any = "dm",
     algorithm: Any = "auto",
@@ -49,8 +50,9 @@ def select_components(
     ----------
     X : (I, J) counts
         All that an estimator takes: array, sparse matrix, data frame, Corpus, AnnData.
-    components : iterable of int
-        Numbers of components to try, e.g. ``range(2, 41)`` or ``(10, 20, 50)``.
+    components : iterable of int, and "auto"
+        Numbers of components to try, e.g. ``range(2, 41)`` or ``(10, 20, 50)``. "auto" beside them
+        is a fit that learns the number, for comparison; the verdict says whether it pays.
     model : {"dm", "gp", "cgp"} or Model, default="dm"
     algorithm : str or Algorithm, default="auto"
         "auto" is one algorithm for all K: the one that ``DCA`` would choose for the largest. A
@@ -100,26 +102,31 @@ def select_components(
     3
     """
     corpus = corpus_of(X, groups)
-    sizes = _sizes(components)
+    sizes, auto = _sizes(components)
     found = MODELS.find(model)
     how, reason = choose_protocol(protocol, corpus, found)
-    chosen, cycles = short_chain(algorithm, found, corpus, max(sizes), max_iter)
+    counting = process_of(found) if auto else found
+    chosen, cycles = short_chain(algorithm, counting, corpus, max(sizes), max_iter)
     params = {
         "model": found, "algorithm": chosen, "max_iter": cycles, **fit_params(options),
     }  # fmt: skip
-    settings = [Setting(f"K{k}", {**params, "n_components": k}) for k in sizes]
+    settings = [Setting(f"K{k}", {**params, "n_components": k}) for k in (*sizes, *auto)]
     plan = Plan.of(corpus, settings, how, seeds, folds, random_state, "K", evidence)
-    n_fits = len(sizes) * len(plan.seeds) * plan.n_folds
+    n_fits = len(settings) * len(plan.seeds) * plan.n_folds
     log.info("held out (%s, %s): %s", how.name, reason, how.summary)
     log.info(
-        "%s fits by %s: %d K x %s x %s", f"{n_fits:,}", chosen.name, len(sizes),
+        "%s fits by %s: %d K x %s x %s", f"{n_fits:,}", chosen.name, len(settings),
         _counted(len(plan.seeds), "start"), _counted(plan.n_folds, "fold"),
     )  # fmt: skip
     searched = plan.run(n_jobs, folder, progress)
     converged = float(np.mean([row["converged"] for row in searched.rows]))
-    verdict = verdict_on(searched.measured, searched.stable, corpus.nouns, converged)
+    measured = searched.measured.first(len(sizes))
+    verdict = verdict_on(measured, searched.stable[: len(sizes)], corpus.nouns, converged)
+    says = [verdict.text, searched.by_evidence]
+    if auto:
+        says.append(on_auto(searched.measured, searched.rows, corpus.nouns))
     return Selection(
-        verdict=f"{verdict.text} {searched.by_evidence}".strip(),
+        verdict=" ".join(text for text in says if text),
         table=searched.table,
         rows=searched.rows,
         baseline=searched.measured.baseline,
@@ -132,11 +139,13 @@ def select_components(
     )
 
 
-def _sizes(components: Any) -> list[int]:
-    """Check the numbers of components; return them in order, each once."""
-    given = [components] if hasattr(components, "__index__") else components
+def _sizes(components: Any) -> tuple[list[int], list[str]]:
+    """Check the numbers of components; return them in order, each once, and if there "auto"."""
+    single = hasattr(components, "__index__") or isinstance(components, str)
+    given = [components] if single else components
     try:
-        sizes = sorted({whole("components", k, 1) for k in given})
+        given = list(given)
+        sizes = sorted({whole("components", k, 1) for k in given if k != AUTO})
     except TypeError:
         raise InputError(
             "{}; give numbers of components, e.g. range(2, 41)",
@@ -144,7 +153,7 @@ def _sizes(components: Any) -> list[int]:
         ) from None  # fmt: skip
     if not sizes:
         raise InputError("no number of components to try; give e.g. range(2, 41)")
-    return sizes
+    return sizes, [AUTO] * (len(sizes) < len(set(given)))
 
 
 def _counted(n: int, noun: str) -> str:

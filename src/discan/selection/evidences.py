@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.estimators.counting import is_auto
 from discan.evaluation.evidence import EVIDENCE_METHODS, log_evidence
 from discan.selection.jobs import Setting
 from discan.typing import Array
@@ -47,7 +48,8 @@ def evidences(
 ) -> Evidences:
     """Estimate the evidence of each setting; without a method, of none.
 
-    Priors are those given, or the usual ones. A fit without priors has no evidence.
+    Priors are those given, or the usual ones. A fit without priors has no evidence, and that of a
+    process is not known.
     """
     values = np.full(len(settings), np.nan)
     if method is None:
@@ -56,7 +58,7 @@ def evidences(
     unsure = []
     for n, setting in enumerate(settings):
         params = setting.params
-        if not params["algorithm"].uses_prior:
+        if not params["algorithm"].uses_prior or is_auto(setting.n_components):
             continue
         given = {name: params[name] for name in PRIORS if params.get(name) is not None}
         found = log_evidence(

@@ -15,6 +15,7 @@ from discan.algorithms import Variational
 from discan.data.corpus import Corpus
 from discan.engines.threads import Threads
 from discan.estimators import DCA
+from discan.estimators.counting import MOST, is_auto
 from discan.selection.protocols import Fold
 from discan.selection.quality import kept_components, mean_coherence
 from discan.typing import Array
@@ -38,9 +39,9 @@ class Setting:
     params: Mapping[str, Any] = field(hash=False, compare=False)
 
     @property
-    def n_components(self) -> int:
-        """Number of components, K."""
-        return int(self.params["n_components"])
+    def n_components(self) -> Any:
+        """Number of components, K, or "auto"."""
+        return self.params["n_components"]
 
 
 class Job(NamedTuple):
@@ -53,7 +54,8 @@ class Job(NamedTuple):
     @property
     def cost(self) -> float:
         """About how long it takes, in any unit."""
-        return 10.0 + self.setting.n_components
+        n_components = self.setting.n_components
+        return 10.0 + (MOST if is_auto(n_components) else n_components)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ and fold, fits from other seeds end elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +60,12 @@ class Measured:
     loss: Array
     tokens: Array
     start_variance: Array
+
+    def first(self, n: int) -> Measured:
+        """Return the first settings alone."""
+        own = ("bits", "error", "starts", "loss", "start_variance")
+        parts = {name: getattr(self, name)[:n] for name in own}
+        return replace(self, settings=self.settings[:n], **parts)
 
     @property
     def best(self) -> int:

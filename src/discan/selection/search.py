@@ -127,6 +127,7 @@ class Plan:
                 "cycles": outcomes[job].cycles,
                 "converged": outcomes[job].converged,
                 "learnt": outcomes[job].learnt,
+                "n_components": outcomes[job].components.shape[0],
             }
             for job in jobs
         ]

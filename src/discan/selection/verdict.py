@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from discan.data.nouns import Nouns
+from discan.data.nouns import Nouns, counted
 from discan.evaluation.comparison import ALIKE, SAME
-from discan.selection.measures import Measured
+from discan.selection.measures import Measured, paired_gap
 from discan.typing import Array
 
-__all__ = ["Verdict", "unit", "verdict_on"]
+__all__ = ["Verdict", "on_auto", "unit", "verdict_on"]
 
 CLOSE = 2.0  # standard errors: differences below are not decided by the data
 NEGLIGIBLE = 0.01  # part of what components gain over none: differences below do not matter
@@ -63,6 +64,33 @@ def verdict_on(measured: Measured, stable: Array, nouns: Nouns, shares: float) -
             "cycles if K are close, and fit the K that you choose for longer."
         )
     return Verdict(best, smallest, flat, " ".join(text for text in says if text))
+
+
+def on_auto(measured: Measured, rows: Sequence[Mapping[str, Any]], nouns: Nouns) -> str:
+    """Say how the last setting, which learns K, predicts against the best of the others.
+
+    ``rows`` are all fits.
+    """
+    last = len(measured.settings) - 1
+    best = measured.first(last).best
+    gap, error = paired_gap(measured, last, best)
+    name, what = measured.settings[last].n_components, unit(nouns)
+    own = [row for row in rows if row["K"] == name]
+    found = sorted({int(row["n_components"]) for row in own})
+    numbers = counted(found[0], "component") if len(found) == 1 else (
+        f"{found[0]} to {found[-1]} components"
+    )  # fmt: skip
+    if abs(gap) <= CLOSE * error:
+        verdict = f"predicts about as well as K = {{}} (difference {abs(gap):.2g} ± {error:.1g})"
+    else:
+        worse = "worse" if gap > 0 else "better"
+        verdict = f"predicts {worse} than K = {{}}, by {abs(gap):.2g} ± {error:.1g} {what}"
+    took = sum(row["seconds"] for row in own)
+    others = sum(row["seconds"] for row in rows) - took
+    return (
+        f'"{name}" uses {numbers} and {verdict.format(measured.settings[best].n_components)}; its '
+        f"fits took {took:.3g} s, those of all K {others:.3g} s."
+    )
 
 
 def unit(nouns: Nouns) -> str:
