@@ -18,7 +18,7 @@ __all__ = ["choose", "learnt_by_default"]
 
 # A chain that has an answer soon, and a better one the longer it runs.
 CHAIN = Collapsed(
-    burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, start="map", settle=0.002
+    burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, start="map", settle=0.003
 )
 # With this many tokens per loading and per score, a point estimate is as good, many times sooner.
 PLENTY = (30.0, 30.0)

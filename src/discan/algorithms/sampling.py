@@ -57,7 +57,7 @@ class Sampler(Algorithm):
         Sweeps from one move of the hyperparameters to the next; during the burn-in there is one
         after every sweep.
     settle : float
-        End the chain early, when log p(W, z) rises no more than this from one eighth of its sweeps
+        End the chain early, when log p(W, z) rises no more than this from one quarter of its sweeps
         to the next, in nats per token; 0 makes all sweeps. Small corpora get at least so many
         sweeps as take two or three seconds.
     fold_in : {"fast", "gibbs"}

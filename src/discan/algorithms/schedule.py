@@ -149,12 +149,12 @@ class Schedule:
     def settled(self, objective: Array, n_draws: int) -> float | None:
         """Return how much the objective (cycles,) of a chain rose at last, if that is little.
 
-        The rise is that of the mean over the last eighth of the chain above the eighth before, in
-        nats per token. It is little if it is at most ``settle``, or less than the standard
-        deviation of the objective in the last eighth, which counts in a small corpus. The draws
-        must cover two fifths of the chain.
+        The rise is that of the mean over the last quarter of the chain above the quarter before, in
+        nats per token: over shorter times, chance decides. It is little if it is at most
+        ``settle``, or less than the standard deviation of the objective in the last quarter, which
+        counts in a small corpus. The draws must cover two fifths of the chain.
         """
-        cycles, window = len(objective), len(objective) // 8
+        cycles, window = len(objective), len(objective) // 4
         covered = 5 * n_draws * self.thin >= 2 * cycles
         if not (self.settle and covered and window and cycles >= self.least):
             return None
