@@ -54,7 +54,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PARTS = ("plot", "search")  # modules to be reached as ``discan.plot``
 
 __all__ = sorted(_HOME_OF)
-__version__ = "0.1.0.dev0"
+__version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> Any:
