@@ -26,7 +26,7 @@ def test_show(run, model):
     assert len(paragraphs) == 6, "two parents, four components"
     first = paragraphs[0].splitlines()
     assert re.fullmatch(r"parent 1: [\d.]+ % of a document on average", first[0])
-    assert re.match(r"  topics  topic \d \(\d+%\), ", first[1])
+    assert re.fullmatch(r"  topics  topic \d \(\d+%\)(, topic \d \(\d+%\))*", first[1])
     assert first[2].startswith("  words   ")
     assert paragraphs[2].startswith("topic 1: ")
 

@@ -24,7 +24,7 @@ def test_names_are_kept_and_used_everywhere(run, place, model, tmp_path):
     assert out == ""
     assert err == f"2 of 2 components have names; written to {model}\n"
     assert discan.load(model).component_names_ == ("fruit", "boats")
-    assert run("show", model, "--words", 2)[0].startswith("fruit: 58.7 % of all counts\n")
+    assert run("show", model, "--words", 2)[0].startswith("fruit: 58.6 % of all counts\n")
     assert [c["component"] for c in json.loads(run("show", model, "--json")[0])] == [
         "fruit", "boats",
     ]  # fmt: skip

@@ -240,7 +240,7 @@ def test_sparse_results_stay_as_they_are_when_draws_are_added(monkeypatch):
     run, _, _ = follow("dm", Collapsed(2, 5, schedule="blocked"), ())
     before = run.result()
     known = before.loadings.mean, before.loadings.variance
-    run._add_to(run.draws)
+    run.add_to([run.draws])
     np.testing.assert_array_equal(before.loadings.mean, known[0])
     np.testing.assert_array_equal(before.loadings.variance, known[1])
     assert not np.array_equal(run.result().loadings.mean, known[0])
@@ -251,7 +251,7 @@ def test_results_stay_as_they_are_when_draws_are_added():
     before = run.result()
     known = before.loadings.mean.copy(), before.loadings.variance.copy()
     assert run.result().loadings.mean is before.loadings.mean  # read where they are
-    run._add_to(run.draws)
+    run.add_to([run.draws])
     after = run.result()
     np.testing.assert_array_equal(before.loadings.mean, known[0])
     np.testing.assert_array_equal(before.loadings.variance, known[1])

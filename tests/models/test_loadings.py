@@ -20,11 +20,11 @@ def test_the_default_is_less_in_groups_of_many_words():
     assert prior.symmetric
 
 
-def test_a_prior_to_be_learnt_weighs_at_most_half_of_the_tokens():
+def test_a_prior_to_be_learnt_weighs_at_most_a_quarter_of_the_tokens():
     prior = LoadingsPrior.of(None, layout(4, 10, 3))
     tokens = np.repeat([40.0, 1.0, 0.0], [4, 10, 3])  # 160, 10 and no tokens in the groups
     lighter = prior.lighter(tokens, 5)
-    assert list(lighter.gamma[[0, 4, 14]]) == [0.5, 0.1, 0.5]  # 10 words: 0.5 * 10 / 5 / 10
+    assert list(lighter.gamma[[0, 4, 14]]) == [0.5, 0.05, 0.5]  # 10 words: 0.25 * 10 / 5 / 10
     assert lighter.symmetric
 
 

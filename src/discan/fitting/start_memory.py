@@ -18,7 +18,7 @@ from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
 from discan.fitting.task import Task
 
-__all__ = ["BYTES", "FLAT_TOKENS"]
+__all__ = ["BYTES", "begins_with_too_many"]
 
 # Up to so many tokens, the flat chain of a start begins with too many components.
 FLAT_TOKENS = 500_000
@@ -106,9 +106,19 @@ def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1)
 
 def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     """A chain with twice as many components, or one with as many as are wanted."""
-    if schedule.corpus.n_tokens > FLAT_TOKENS:
+    if not begins_with_too_many(task):
         return _chain_bytes(task, schedule, n_workers)
     return _chain_bytes(task, schedule, n_workers, 2) + TOKEN * float(schedule.corpus.n_tokens)
+
+
+def begins_with_too_many(task: Task) -> bool:
+    """Whether the flat chain of a start begins with twice as many components as are wanted.
+
+    Seeds have components of their own, amounts may have a rate of their own per component, and
+    large data would take too long.
+    """
+    few = task.corpus.n_tokens <= FLAT_TOKENS
+    return task.model.normalised and task.prior.seeds is None and few
 
 
 TOKEN = 56  # bytes of a token while components are merged: lists, and what is sorted

@@ -36,7 +36,7 @@ from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, FLAT_TOKENS
+from discan.fitting.start_memory import BYTES, begins_with_too_many
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.fitting.visit import without_tables
@@ -232,14 +232,13 @@ def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | No
     """Run a collapsed chain of the model with one level.
 
     A chain with as many components as are wanted may have two of them in one and another in two.
-    So it begins with twice as many, and the pairs that lose the least are joined: half of what is
-    too much at a time. Seeds have components of their own, amounts may have a rate of their own per
-    component, and large data would take too long: these begin with those that are wanted.
+    So it begins with twice as many, if that can be afforded, and the pairs that lose the least are
+    joined: half of what is too much at a time.
     """
     corpus, wanted = task.corpus, len(task.model.alpha)
     flat: Any = task.model.relaxed()
     sweeps, rounds = 2 * _affordable(corpus), 1
-    if flat.normalised and task.prior.seeds is None and corpus.n_tokens <= FLAT_TOKENS:
+    if begins_with_too_many(task):
         sweeps, rounds = _affordable(corpus), MERGE_ROUNDS
         flat = replace(flat, alpha=0.5 * np.resize(flat.alpha, 2 * wanted))
     first = replace(task, model=flat, algorithm=Collapsed(), hyperprior=None, names=())

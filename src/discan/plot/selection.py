@@ -10,7 +10,6 @@ import numpy as np
 
 from discan.data.nouns import counted
 from discan.errors import InputError
-from discan.estimators.counting import AUTO
 from discan.plot import theme
 from discan.plot.lettering import label
 from discan.plot.palette import GREY, colours
@@ -51,8 +50,8 @@ def selection(
     [5.0, 4.0]
     """
     found = _facts(source)
-    table = [row for row in found["table"] if row["K"] != AUTO]
-    learnt = [row["bits"] for row in found["table"] if row["K"] == AUTO]
+    table = [row for row in found["table"] if not isinstance(row["K"], str)]
+    learnt = [row["bits"] for row in found["table"] if isinstance(row["K"], str)]
     sizes, bits, errors = (
         np.array([row[name] for row in table], dtype=np.float64)
         for name in ("K", "bits", "gap_error")
@@ -134,7 +133,7 @@ def _starts(rows: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
     """Return K and the mean over folds of every start."""
     found: dict[tuple[int, int], list[float]] = {}
     for row in rows:
-        if row["K"] != AUTO:
+        if not isinstance(row["K"], str):
             found.setdefault((row["K"], row["seed"]), []).append(row["bits_per_token"])
     sizes = np.array([k for k, _ in found], dtype=np.float64)
     return sizes, np.array([np.mean(values) for values in found.values()])
