@@ -67,6 +67,18 @@ def test_the_start_separates_components_that_a_chain_leaves_in_one(seed):
     assert matched(parents, two.parents_[:, order])[0].min() > 0.9
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "seed"), [("dm", 5), ("gp", 6)])
+def test_the_components_of_a_flat_fit_are_a_good_start(model, seed):
+    """Data on which a chain from a start by MAP merges two components."""
+    counts, components, parents, _ = planted(model, seed=seed)
+    flat = DCA(K, model=model, random_state=0).fit(counts)
+    two = DCA(K, model=model, n_parents=R, init=flat.components_, random_state=1).fit(counts)
+    cosines, order = matched(components, two.components_)
+    assert cosines.min() > 0.9
+    assert matched(parents, two.parents_[:, order])[0].min() > 0.9
+
+
 def test_a_flat_start_is_for_parents():
     with pytest.raises(InputError, match="is for components with parents"):
         DCA(2, init="flat").fit(np.eye(4, dtype=int))
