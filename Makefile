@@ -13,7 +13,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-# The long forms of the statistical tests, some 10 minutes on 2 cores.
+# The long forms of tests, more than an hour on 2 cores.
 test-slow: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
