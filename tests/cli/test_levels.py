@@ -31,6 +31,13 @@ def test_show(run, model):
     assert paragraphs[2].startswith("topic 1: ")
 
 
+def test_show_lists_the_topics_of_a_parent(run, place, tmp_path):
+    model = tmp_path / "m.discan"
+    run("fit", place / "corpus.discan", "-o", model, "-k", 2, "--parents", 1, *CHAIN)
+    out, _ = run("show", model, "--words", 3, "--documents", 1)
+    assert re.match(r"  topics  topic \d \(\d+%\), topic \d \(\d+%\)", out.splitlines()[1])
+
+
 def test_show_for_programs(run, model):
     found = json.loads(run("show", model, "--json")[0])
     assert [record.get("component") for record in found[:4]] == [f"topic {n}" for n in (1, 2, 3, 4)]
