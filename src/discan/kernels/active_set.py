@@ -21,6 +21,11 @@ _FEW_STEPS = 6  # with the active ones before the next choice; twice as many bef
 _NEAR = 0.01
 _LONGEST = 1000.0  # extrapolation, in steps
 _LEAST = 0.1  # fraction of a component's count that an extrapolation leaves
+# Newton's steps are for at most so many active components, and leave this fraction of a count.
+_MOST_NEWTON = 48
+_LEAST_NEWTON = 0.01
+_REVERSED = 0.5  # a step leads too far if its slope is reversed by more than this fraction
+_RIDGE = 1e-6  # of the curvature, which is 1 at most; components may be alike
 _TOGETHER = 4  # components whose sums are computed together
 _LANES = 16  # loops over a multiple of this are vector code throughout
 
@@ -57,6 +62,7 @@ def solve_scores(
     of_words = _work_rows(3, length, np.float64)
     tokens, rest, ratios = of_words[1], of_words[2], of_words[3]
     columns = np.empty((width, length))
+    curvature = np.empty((_MOST_NEWTON, _MOST_NEWTON))
     for i in range(indptr.shape[0] - 1):
         document = words[indptr[i] : indptr[i + 1]]
         for t in range(document.shape[0]):
@@ -87,10 +93,16 @@ def solve_scores(
                 active_a[m], active_prior[m], active_rate[m] = a[k], prior[k], inverse_rate[k]
                 scores[k] = 0.0
             _gather(document, weights, scores, active, n_active, n_words, rest, columns)
-            steps_left -= _iterate_active(
-                columns, n_active, n_words, tokens, rest, active_prior, active_rate, active_a,
-                scores, ratios, added, path, geometric_mean, min(n_few, steps_left), tolerance,
-            )  # fmt: skip
+            if geometric_mean or n_active > _MOST_NEWTON:
+                steps_left -= _iterate_active(
+                    columns, n_active, n_words, tokens, rest, active_prior, active_rate, active_a,
+                    scores, ratios, added, path, geometric_mean, min(n_few, steps_left), tolerance,
+                )  # fmt: skip
+            else:
+                steps_left -= _iterate_newton(
+                    columns, n_active, n_words, tokens, rest, active_prior, active_rate, active_a,
+                    scores, ratios, added, path, curvature, min(n_few, steps_left), tolerance,
+                )  # fmt: skip
             for m in range(n_active):
                 a[active[m]] = active_a[m]
             n_full, n_few = 1, 2 * n_few
@@ -131,6 +143,99 @@ def _iterate_active(
             copy(new, n_active, a)
             change = last_change
     return n_steps
+
+
+@part()
+def _iterate_newton(
+    columns, n_active, n_words, tokens, rest, prior, inverse_rate, a,
+    scores, ratios, added, path, curvature, n_steps, tolerance,
+):  # fmt: skip
+    """Make steps by Newton's method with the active components; return how many.
+
+    Where the mean is used, the objective is concave in the scores. If a step leads too far, so that
+    the slope along it is reversed, the next begins where the slope should be zero.
+    """
+    n_lanes = _padded(n_active, _LANES)
+    begun, before, move = path[0], path[1], path[2]
+    rise = 0.0  # along the last step, where it began; 0 is no step
+    for step in range(n_steps):
+        copy(a, n_active, begun)
+        _set_scores(a, inverse_rate, n_lanes, False, scores)
+        _sum_columns(columns, n_active, n_words, tokens, rest, scores, ratios, added)
+        change = _move(a, prior, scores, added, n_active)
+        if change <= tolerance:
+            return step + 1
+        if rise > 0.0:
+            slope = 0.0
+            for m in range(n_active):
+                slope += (a[m] / begun[m] - 1.0) * (begun[m] - before[m])
+            if slope < -_REVERSED * rise:
+                for m in range(n_active):
+                    a[m] = before[m] + rise / (rise - slope) * (begun[m] - before[m])
+                rise = 0.0
+                continue
+        rise = 0.0
+        if change < _NEAR and step + 1 < n_steps:
+            _curve(
+                columns, n_active, n_words, tokens, ratios, prior, inverse_rate, begun, a,
+                curvature, move,
+            )  # fmt: skip
+            _solve(curvature, n_active, move)
+            for m in range(n_active):
+                root, slope = math.sqrt(begun[m]), a[m] / begun[m] - 1.0
+                # a small score grows by as much as the slope of the score, not of its root, tells
+                ahead = max(root + move[m], 0.0) ** 2
+                if move[m] > 0.0:
+                    ahead = begun[m] + 2.0 * root * move[m]
+                a[m] = max(ahead, prior[m] + _LEAST_NEWTON * (a[m] - prior[m]))
+                rise += slope * (a[m] - begun[m])
+            copy(begun, n_active, before)
+    return n_steps
+
+
+@part(fastmath=REORDER)
+def _curve(
+    columns, n_active, n_words, tokens, ratios, prior, inverse_rate, a, plain,
+    out_curvature, out_slope,
+):  # fmt: skip
+    """Slope and curvature of the objective in the roots of ``a``, divided by 4 (theory 4.1).
+
+    ``plain`` is the result of EM. Only the lower triangle of the curvature is written.
+    """
+    for t in range(n_words):
+        ratios[t] = ratios[t] * ratios[t] / tokens[t] if tokens[t] > 0.0 else 0.0
+    for m in range(n_active):
+        for n in range(m + 1):
+            total = 0.0
+            for t in range(n_words):
+                total += columns[m, t] * columns[n, t] * ratios[t]
+            rates = inverse_rate[m] * inverse_rate[n]
+            out_curvature[m, n] = math.sqrt(a[m] * a[n]) * rates * total
+        slope = plain[m] / a[m] - 1.0
+        out_curvature[m, m] += prior[m] / a[m] + max(-0.5 * slope, 0.0) + _RIDGE
+        out_slope[m] = 0.5 * math.sqrt(a[m]) * slope
+
+
+@part()
+def _solve(matrix, n, vector):
+    """Replace a vector (n,) by the solution of matrix x = vector, by Cholesky's method.
+
+    ``matrix`` is positive definite; its lower triangle is used, and lost.
+    """
+    for i in range(n):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for m in range(j):
+                total -= matrix[i, m] * matrix[j, m]
+            matrix[i, j] = math.sqrt(max(total, _RIDGE)) if i == j else total / matrix[j, j]
+    for i in range(n):
+        for j in range(i):
+            vector[i] -= matrix[i, j] * vector[j]
+        vector[i] /= matrix[i, i]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            vector[i] -= matrix[j, i] * vector[j]
+        vector[i] /= matrix[i, i]
 
 
 @part()
