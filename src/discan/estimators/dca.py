@@ -292,8 +292,8 @@ class DCA(
         --------
         >>> import discan
         >>> estimator = discan.LDA.from_components([[3, 1, 0], [0, 1, 3]])
-        >>> estimator.transform([[6, 2, 0]]).argmax()
-        0
+        >>> estimator.transform([[6, 2, 0]]).argmax(axis=1)
+        array([0])
         """
         try:
             matrix = np.asarray(components)
