@@ -84,8 +84,8 @@ def test_a_frame_of_metadata(library):
     ("given", "problem"),
     [
         ({"c": ["a"]}, r"column 'c' has shape \(1,\), expected \(3,\)"),
-        ({"c": "abc"}, "no sequence"),
-        ({"c": 3}, "no sequence"),
+        ({"c": "abc"}, "must be a sequence"),
+        ({"c": 3}, "must be a sequence"),
         ({"c": np.zeros((3, 2))}, "has shape"),
         ([1, 2, 3], "pass a data frame, or a dict"),
     ],

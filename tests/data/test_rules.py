@@ -12,7 +12,7 @@ from discan.errors import InputError, LimitError, ModelFileError, StorageError
     ("rule", "value", "piece"),
     [
         (Rule(("K",)), None, "x is missing"),
-        (Rule(("K",)), [1.0, 2.0, 3.0], "x is no array"),
+        (Rule(("K",)), [1.0, 2.0, 3.0], "x is not an array"),
         (Rule(("K", None)), np.ones(3), r"x has shape \(3,\), not \(3, any\)"),
         (Rule(("K",), "i"), np.ones(3), "x has type float64"),
         (Rule(("K",)), np.array([1.0, np.nan, 2.0]), "x holds nan"),

@@ -67,7 +67,8 @@ def check_counting(algorithm: Algorithm, given: dict[str, Any], init: Any) -> No
         raise InputError("{}: n_components='auto' learns alpha", argument="alpha",
                          value=given["alpha"], remedy="leave it out")  # fmt: skip
     if not isinstance(init, str):
-        raise InputError("given components have a number", use={"n_components": len(init)})
+        raise InputError("{}: components were given", argument="n_components", value=AUTO,
+                         remedy=f"give n_components={len(init)}")  # fmt: skip
 
 
 def remark_on_count(fit: Fit) -> None:
