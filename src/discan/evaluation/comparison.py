@@ -204,7 +204,7 @@ def compare(first: Fit, second: Fit, measure: str = "hellinger") -> Comparison:
     >>> [row.relation for row in discan.compare(one, two).relations]
     ['same', 'same']
     """
-    first, second = (needed_fit(each, "compare needs") for each in (first, second))
+    first, second = (needed_fit(each, "each side of compare must be") for each in (first, second))
     shared = shared_columns(first, second)
     matching = match_components(shared.first, shared.second, shared.layout, shared.weights, measure)
     flow = flow_between(shared, _sizes(first), _sizes(second))

@@ -65,7 +65,7 @@ def flow(
     >>> flow(fits).layout.meta["columns"]
     ['K = 2', 'K = 3']
     """
-    fits = [needed_fit(source, "each column of a flow needs") for source in sources]
+    fits = [needed_fit(source, "each column of a flow must be") for source in sources]
     if len(fits) < 2:
         raise InputError("a flow needs at least two fits")
     n_words = whole("n_words", n_words, 0)
