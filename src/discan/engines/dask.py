@@ -53,6 +53,7 @@ class Dask:
     Parameters
     ----------
     client : distributed.Client
+        Connection to the cluster.
     n_jobs : int, optional
         Threads of this process for what is done here: updates of the parameters. None is all cores.
 

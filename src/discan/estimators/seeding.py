@@ -84,6 +84,7 @@ def label_seeds(X: Any, labels: Any, most: int | None = None) -> dict[str, Array
     Parameters
     ----------
     X : (I, J) counts or Corpus
+        Documents.
     labels : (I,) sequence, or the name of a column of the metadata
         A label for each document; None, NaN and "" are unknown.
     most : int, optional

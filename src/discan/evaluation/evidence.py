@@ -154,7 +154,9 @@ def log_evidence(
     Parameters
     ----------
     X : (I, J) array, sparse matrix, data frame, Corpus, AnnData or MuData
+        The data.
     n_components : int
+        Number of components, K.
     method : {"ais", "ti", "chib", "bound"} or object
         "ais": annealed importance sampling, unbiased for p. "ti": thermodynamic integration,
         consistent. "chib": Chib's method at one point of the loadings, consistent. "bound": the
@@ -169,6 +171,7 @@ def log_evidence(
     n_jobs : int, optional
         Number of threads; it does not change the answer.
     random_state : int
+        Seed.
 
     Returns
     -------
