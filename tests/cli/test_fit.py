@@ -178,7 +178,7 @@ def test_info_about_a_strange_run_folder(fails, begun, settings):
     header, arrays = read_file(begun / "settings.discan", "settings")
     kept = {key: header[key] for key in ("class", "feature_names", "every")}
     write_file(begun / "settings.discan", "settings", {**kept, "settings": settings}, arrays)
-    assert "not sound" in fails("info", begun)
+    assert "invalid" in fails("info", begun)
 
 
 def test_the_number_of_components_is_learnt(run, fails, place, tmp_path):

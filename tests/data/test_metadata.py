@@ -158,7 +158,7 @@ def test_a_damaged_file(tmp_path, wrong):
     header, arrays = read_file(path, "corpus")
     names = {k: v for k, v in header.items() if k.endswith("_names")}
     write_file(path, "corpus", names | wrong, arrays)
-    with pytest.raises(ModelFileError, match="not sound"):
+    with pytest.raises(ModelFileError, match="invalid"):
         load_corpus(path)
 
 

@@ -52,8 +52,8 @@ def test_what_obeys_is_taken():
         (StorageError("f: permission denied"), StorageError, "f: permission denied"),
         (MemoryError(), LimitError, "f: there is not enough memory to load it"),
         (ModelFileError("f: damaged"), ModelFileError, "f: damaged"),
-        (InputError("alpha is 0"), ModelFileError, "f: not sound: alpha is 0"),
-        (KeyError("x"), ModelFileError, "f: not sound (KeyError: 'x')"),
+        (InputError("alpha is 0"), ModelFileError, "f: invalid: alpha is 0"),
+        (KeyError("x"), ModelFileError, "f: invalid (KeyError: 'x')"),
     ],
 )
 def test_faults_of_a_file_are_one_error(raised, expected, message):

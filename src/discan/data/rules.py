@@ -193,11 +193,11 @@ def faults_of(path: Any) -> Iterator[None]:
     except DiscanError as error:
         text = str(error)
         raise ModelFileError(
-            text if text.startswith(f"{path}: ") else f"{path}: not sound: {text}"
+            text if text.startswith(f"{path}: ") else f"{path}: invalid: {text}"
         ) from None
     except Exception as error:
         problem = f"{type(error).__name__}: {reason(error)}"
-        raise ModelFileError(f"{path}: not sound ({problem})") from None
+        raise ModelFileError(f"{path}: invalid ({problem})") from None
 
 
 def _is_type(dtype: np.dtype[Any], types: str) -> bool:

@@ -153,7 +153,7 @@ def load_fit(path: str | os.PathLike[str]) -> tuple[Fit, str]:
 def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[str, Array]]:
     """Read a fit, and the header and arrays of the file for its owner.
 
-    Any exception says that the file is not sound; see ``data.rules.faults_of``.
+    Any exception means that the file is invalid; see ``data.rules.faults_of``.
     """
     header, arrays = read_file(model_path(path), "model")
     values = taken(_HEADER, header, {})
