@@ -443,7 +443,7 @@ def test_an_objective_of_minus_infinity_survives(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "piece"), [("", "is empty"), ("a\0b", "not a file name"), ("\ud800", "not a file name")]
+    ("name", "piece"), [("", "is empty"), ("a\0b", "not a file name"), ("\ud800", "file name")]
 )
 def test_names_that_no_file_has(fitted, name, piece):
     estimator, _ = fitted
