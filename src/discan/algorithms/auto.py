@@ -85,7 +85,7 @@ def _choose(
     if corpus is not None and (counts or not many) and CHAIN.refusal(model, learn, corpus) is None:
         plenty = not (learn or counts) and _reaches(PLENTY, corpus, n_components)
         if not plenty or MAP().refusal(model, learn):
-            return replace(CHAIN, smooth=0) if counts else CHAIN
+            return CHAIN if corpus.n_groups == 1 and not counts else replace(CHAIN, smooth=0)
     few = corpus is not None and not _reaches(FEW, corpus, n_components)
     for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
         if algorithm.refusal(model, learn) is None:
