@@ -32,6 +32,7 @@ FITS = {
     "variational-conditional": {"algorithm": "variational", "model": "cgp", "max_iter": 3},
     "collapsed": {"algorithm": Collapsed(burn_in=2, n_draws=2, schedule="blocked")},
     "gibbs": {"algorithm": Gibbs(burn_in=2, n_draws=2)},
+    "parents": {"algorithm": Gibbs(burn_in=2, n_draws=2), "n_parents": 2},
 }
 
 
