@@ -179,6 +179,14 @@ def test_any_number_of_workers_gives_the_bits_of_threads(
     assert left == []
 
 
+def test_a_start_that_loads_the_folder(data, dask):
+    """Merging runs here, on threads; the chain on the workers."""
+    sampler = Gibbs(burn_in=2, n_draws=2)
+    settings = {"n_components": "auto", "max_components": 6, "random_state": 0}
+    found = DCA(algorithm=sampler, engine=dask, **settings).fit(data[1])
+    assert bits(found) == bits(DCA(algorithm=sampler, **settings).fit(data[1]))
+
+
 def test_memory_gives_the_same_components(data, expected):
     for name in ("cvb0", "map", "variational"):
         fit = make(name).fit(data[0]).fit_
