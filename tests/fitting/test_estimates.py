@@ -83,6 +83,16 @@ def test_documents_on_disk(kind, shape, folders, monkeypatch):
     assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], KINDS[kind]) <= 1.2
 
 
+@pytest.mark.parametrize("shape", [pytest.param(LARGE[0], marks=pytest.mark.slow), LARGE[1],
+                                   pytest.param(LARGE[2], marks=pytest.mark.slow)], ids=str)  # fmt: skip
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_parents_of_documents_on_disk(model, shape, folders, monkeypatch):
+    """Their start, a flat chain, holds a table of all documents."""
+    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 3))
+    settings = {"model": model, "n_parents": 4, "learn": "auto"}
+    assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], Gibbs(**CHAIN), **settings) <= 1.2
+
+
 def test_a_folder_is_opened_in_little_memory(folders):
     """It is verified and cut into blocks, a part after another."""
     folder = folders(LARGE[2])

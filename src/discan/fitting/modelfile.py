@@ -63,6 +63,7 @@ _ARRAYS = {
     "scores_sd_": Rule(("I", "K"), "f8", low=0, optional=True),
     "absent_": Rule(("I", "K"), "f8", low=0, high=ONE, optional=True),
     "parent_scores_": Rule(("I", "R"), "f8", low=0, optional=True),
+    "parent_sizes_": Rule(("R",), "f8", low=0, high=ONE, optional=True),
     "component_totals": Rule(("K",), "f8", low=0, optional=True),
 }
 # The folder of the training documents, if they stayed there.
@@ -111,6 +112,9 @@ def write_fit(
     stored = fit.documents if isinstance(fit.documents, StoredDocuments) else None
     if stored is not None:
         arrays["component_totals"] = stored.totals
+    parent_sizes = getattr(fit.documents, "parent_sizes", None)
+    if parent_sizes is not None:
+        arrays["parent_sizes_"] = parent_sizes
     tables = () if stored is not None else _TABLES
     for name in () if fit.documents is None else ("components_sd", *tables):
         value = getattr(fit, name)
@@ -282,14 +286,15 @@ def _folder_entry(stored: StoredDocuments) -> dict[str, Any]:
 def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Documents | None:
     """Return the tables of the training documents, or the folder that they are in."""
     if folder is not None:
-        if model.levels > 1:
-            raise ModelFileError("components with parents are not fitted to a folder")
+        sizes = tables.get("parent_sizes_")
+        if (model.levels > 1) != (sizes is not None):
+            raise ModelFileError("the sizes of the parents do not go with the model")
         values = taken(_FOLDER, folder, {})
         totals = tables.get("component_totals")
         if totals is None:
             raise ModelFileError("component_totals is missing")
         return StoredDocuments(
-            values["path"], values["digest"], values["documents"], np.asarray(totals)
+            values["path"], values["digest"], values["documents"], np.asarray(totals), sizes
         )
     if "scores_" not in tables:
         return None
@@ -299,7 +304,7 @@ def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Docume
         raise ModelFileError("the scores of the parents do not go with the model")
     if model.normalised and (np.abs(tables["scores_"].sum(axis=1) - 1.0) > ROUNDING).any():
         raise ModelFileError("the scores of a document do not sum to 1")
-    known: dict[str, Any] = {name: tables.get(f"{name}_") for name in _TABLES}
+    known: dict[str, Any] = {name: tables.get(f"{name}_") for name in (*_TABLES, "parent_sizes")}
     return KnownDocuments(**known)
 
 
