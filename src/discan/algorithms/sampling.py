@@ -37,35 +37,7 @@ LONGEST = 10_000_000  # tokens of a document that is folded in token by token
 
 @dataclass(frozen=True)
 class Sampler(Algorithm):
-    """Options of a chain.
-
-    Parameters
-    ----------
-    burn_in : int
-        Sweeps before the first draw.
-    n_draws : int
-        Draws that are averaged.
-    thin : int
-        Sweeps from one draw to the next.
-    keep_draws : bool
-        Keep the component counts, loadings and hyperparameters of every draw.
-    forget : bool
-        Drop the draws of the first half of the chain so far, whenever the number of sweeps has
-        doubled since draws were last dropped, first after twice ``burn_in``. So the answer at any
-        time comes from the last half to three quarters of the chain.
-    learn_every : int
-        Sweeps from one move of the hyperparameters to the next; during the burn-in there is one
-        after every sweep.
-    settle : float
-        End the chain early, when log p(W, z) rises no more than this from one quarter of its sweeps
-        to the next, in nats per token; 0 makes all sweeps. Small corpora get at least so many
-        sweeps as take two or three seconds.
-    fold_in : {"fast", "gibbs"}
-        How new documents get their component counts, given the components. "fast" splits each token
-        by the expected counts of all others, as collapsed variational inference does. "gibbs" draws
-        each token at least 150 times: exact in the limit, and about a hundred times slower. It pays
-        where P(l = 0) of single documents must be exact. Short documents are always summed exactly.
-    """
+    """A chain; ``Gibbs`` describes its options."""
 
     burn_in: int = 200
     n_draws: int = 100

@@ -13,6 +13,7 @@ from pathlib import Path
 __all__ = ["foreign", "kind_of_file", "unreadable"]
 
 LOOKED_AT = 2**12
+LARGEST = 2**62  # bytes of a file
 OURS = b'{"__metadata__":'
 
 # First bytes, and what begins with them.
@@ -134,9 +135,10 @@ def _bytes_needed(path: Path, size: int) -> int:
         try:
             entries = json.loads(stream.read(header)).values()
             ends = [entry["data_offsets"][1] for entry in entries if "data_offsets" in entry]
-            return int(8 + header + max(ends, default=0))
+            needed = 8 + header + max(ends, default=0)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return 0
+        return needed if type(needed) is int and needed < LARGEST else 0
 
 
 def _kind_of_zip(path: Path) -> str:

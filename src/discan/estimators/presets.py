@@ -103,16 +103,16 @@ class LDA(DCA):
     proportions of the mix have a Dirichlet prior with parameter ``alpha``, and the words of a
     component one with parameter ``gamma``. The lengths of the documents are taken as given.
 
-    Notes
-    -----
-    In the notation of the literature, ``alpha`` is alpha, ``gamma`` is eta or beta, ``components_``
-    is phi or beta, and ``scores_`` is theta.
-
     See Also
     --------
     MPCA : The same model, under the name it has for votes, surveys and genotypes.
     PLSI : The same model without priors.
     GaP : Amounts instead of proportions.
+
+    Notes
+    -----
+    In the notation of the literature, ``alpha`` is alpha, ``gamma`` is eta or beta, ``components_``
+    is phi or beta, and ``scores_`` is theta.
     """
 
 

@@ -188,8 +188,14 @@ def compare(first: Fit, second: Fit, measure: str = "hellinger") -> Comparison:
     Parameters
     ----------
     first, second : Fit, or fitted estimator
+        The fits to compare.
     measure : {"hellinger", "jensen-shannon"}
         Distance of two components.
+
+    Returns
+    -------
+    Comparison
+        ``relations``, a row per component; ``splits`` and ``merges``; ``sentences``, all in words.
 
     Examples
     --------

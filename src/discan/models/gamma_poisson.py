@@ -37,6 +37,12 @@ class GammaPoisson(Model):
     """Scores l_k ~ Gamma(alpha_k, rate beta_k); counts w_j ~ Poisson(e_g(j) (Theta l)_j).
 
     A group of exposure 0 is missing; one of exposure 1 without counts was observed to be empty.
+
+    Parameters
+    ----------
+    alpha, beta : float or (K,) array, optional
+        Shape and rate of the scores. By default alpha is the smaller of 0.5 and 5/K, and beta makes
+        the prior's mean document as long as the data's.
     """
 
     alpha: Any = None

@@ -27,6 +27,7 @@ def to_svg(figure: Any) -> str:
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
+        A figure of `discan.plot`, perhaps with other texts, colours or sizes.
 
     Returns
     -------
