@@ -59,7 +59,7 @@ def test_what_is_wrong_is_named(part, value):
 
 
 def test_no_mapping():
-    with pytest.raises(ModelFileError, match="no list of names"):
+    with pytest.raises(ModelFileError, match="not a mapping of names"):
         checked_reading([])
 
 

@@ -21,7 +21,7 @@ def checked_reading(value: Any) -> dict[str, Any]:
     Options may have any value that JSON has; a reader checks the types of its own.
     """
     if not isinstance(value, dict):
-        raise ModelFileError("reading is no list of names and values")
+        raise ModelFileError("reading is not a mapping of names to values")
     for name, is_right in _PARTS.items():
         if name in value and not is_right(value[name]):
             raise ModelFileError(f"reading: {name} is {shown(value[name])}")

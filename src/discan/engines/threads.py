@@ -123,7 +123,7 @@ class _InOrder:
 
     @contextlib.contextmanager
     def failing(self) -> Iterator[None]:
-        """After an error nobody waits any more."""
+        """After an error no thread waits any longer."""
         try:
             yield
         except BaseException:

@@ -83,7 +83,7 @@ def intervals(
     """
     level = number("level", level, "a number between 0 and 1", 1e-6, 1 - 1e-6)
     if fit.documents is None:
-        raise InputError("the components were given, so how sure they are is not known")
+        raise InputError("the components were given, so their uncertainty is not known")
     edges = np.array([(1 - level) / 2, (1 + level) / 2])
     notes = []
     scores = shares = components = None

@@ -82,9 +82,9 @@ class Chains:
     chosen : int
         Number, from 0, of the chain that the fit stands on.
     value : (C,) array
-        What it was chosen by, the larger the better. Of samplers, the log-likelihood of one half of
-        each training document given the other half, nats per token; of other algorithms, what they
-        maximise.
+        What it was chosen by, the larger the better. For samplers, the log-likelihood of one half
+        of each training document given the other half, in nats per token; for other algorithms,
+        what they maximise.
     report : tuple of str
         What the chains have in common, in sentences; the first is the verdict.
     agree : bool

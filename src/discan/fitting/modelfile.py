@@ -71,7 +71,7 @@ _FOLDER = {
     "digest": Rule(types="text"),
     "documents": Rule(types="whole", low=1),
 }
-# Every part of the header that is no name, list of names, or setting.
+# Every part of the header that is not a name, a list of names or a setting.
 _HEADER = {
     "symmetric": Rule(types="flag"),
     "tau": Rule(types="number", low=0, above=True, high=1),
@@ -153,7 +153,7 @@ def load_fit(path: str | os.PathLike[str]) -> tuple[Fit, str]:
 def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[str, Array]]:
     """Read a fit, and the header and arrays of the file for its owner.
 
-    Any exception says that the file is not sound; see ``data.rules.faults_of``.
+    Any exception means that the file is invalid; see ``data.rules.faults_of``.
     """
     header, arrays = read_file(model_path(path), "model")
     values = taken(_HEADER, header, {})
@@ -306,13 +306,13 @@ def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Docume
 def _record(attributes: Any, model: Model) -> dict[str, Any]:
     """Return what a fit records about itself, as arguments of ``Fit``."""
     if not isinstance(attributes, dict):
-        raise ModelFileError("attributes are no list of names and values")
+        raise ModelFileError("attributes are not a mapping of names to values")
     if unknown := set(attributes) - {*_ATTRIBUTES, "settings_"}:
         raise ModelFileError(f"unknown attribute {shown(min(unknown))}")
     values = taken({name: rule for name, (_, rule) in _ATTRIBUTES.items()}, attributes, {})
     settings = attributes.get("settings_")
     if not isinstance(settings, dict):
-        raise ModelFileError("settings_ are no list of names and values")
+        raise ModelFileError("settings_ are not a mapping of names to values")
     taken(_SETTINGS, settings, {})
     for name in settings.keys() - _SETTINGS.keys() - {"seed"}:
         if isinstance(settings[name], (list, dict)):

@@ -8,13 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from discan.errors import InputError
 from discan.fitting.description import Description
 from discan.fitting.naming import default_names, read_names, words_by_lift
 from discan.fitting.parents import parent_share, reordered
 from discan.fitting.posterior import size_order
 from discan.fitting.summary import Component
 
-__all__ = ["Fit"]
+__all__ = ["Fit", "fit_of", "needed_fit"]
 
 
 class Fit(Description):
@@ -91,3 +92,17 @@ class Fit(Description):
     def _in_order(self) -> list[Component]:
         """Describe every component, in the order of the components."""
         return sorted(self.summary(), key=lambda component: component.number)
+
+
+def fit_of(source: Any) -> Fit | None:
+    """Return a fit as it is, or the fit of a fitted estimator of discan; None otherwise."""
+    fit = getattr(source, "fit_", source)
+    return fit if isinstance(fit, Fit) else None
+
+
+def needed_fit(source: Any, purpose: str) -> Fit:
+    """Return the fit of a fit or fitted estimator; the error says what needs it."""
+    fit = fit_of(source)
+    if fit is None:
+        raise InputError(f"{purpose} a fit or a fitted estimator of discan")
+    return fit

@@ -20,7 +20,7 @@ from discan.fitting.task import Task
 
 __all__ = ["BYTES", "begins_with_too_many"]
 
-# Up to so many tokens, the flat chain of a start begins with too many components.
+# Up to this many tokens, the flat chain of a start begins with too many components.
 FLAT_TOKENS = 500_000
 
 

@@ -102,7 +102,7 @@ class Task:
         return schedule
 
     def needed_bytes(self, schedule: Schedule, n_workers: int) -> int:
-        """Estimate the memory of the fit, its start aside, on so many threads."""
+        """Estimate the memory of the fit, its start aside, on ``n_workers`` threads."""
         n_components = len(self.model.alpha)
         needed = float(schedule.needs(n_workers))
         scores = 0 if schedule.corpus.on_disk else n_components * schedule.corpus.n_documents
