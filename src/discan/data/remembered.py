@@ -32,6 +32,10 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_text_or_none(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
@@ -97,6 +101,7 @@ _PARTS = {
     "options": _each(lambda _: True),
     "fields": _are_texts,
     "document": _is_text_or_none,
+    "html": _is_bool,
     "places": _each(_is_place),
     "plan": _is_plan,
 }
