@@ -16,7 +16,6 @@ from discan.data.intake import bounded_int
 from discan.data.roles import IDENTIFIERS, NAMES, key
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import Delimiter, Quotes
-from discan.readers.markup import first_tag, without_tags
 from discan.readers.source import Source
 from discan.readers.streams import Document, TextStream, table_fact, text_reader
 from discan.readers.table_kinds import ENDINGS, TEXT, is_kind, is_prose
@@ -42,11 +41,6 @@ Field = Annotated[
 IdField = Annotated[
     str | None, "Column or field that holds the document's name; told by its title if not given."
 ]
-Markup = Annotated[
-    bool | None,
-    "Whether the texts are HTML, of which tags such as <br /> are left out; told by the texts if "
-    "not given.",
-]
 
 
 class _Records(NamedTuple):
@@ -68,7 +62,6 @@ def read_texts(
     *,
     field: Field = None,
     id_field: IdField = None,
-    html: Markup = None,
     header: Heading = None,
     delimiter: Delimiter = None,
     quotes: Quotes = True,
@@ -79,7 +72,7 @@ def read_texts(
     header = True if header is None and field is not None else header
     records = _table_records(source, header, delimiter, quotes)
     fields = _fields(source, records, field, like)
-    return _read(source, records, fields, id_field, html, options, like, groups=len(fields) > 1)
+    return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
 
 
 def _is_json_lines(source: Source) -> bool:
@@ -108,14 +101,13 @@ def read_jsonl(
         '"text", or the one with the longest text.',
     ] = None,
     id_field: IdField = None,
-    html: Markup = None,
     like: Any = None,
     **options: Any,
 ) -> TextStream:
     """Read JSON lines, or a list of objects: one object is one document."""
     records = _json_records(source)
     fields = _fields(source, records, field, like)
-    return _read(source, records, fields, id_field, html, options, like, groups=len(fields) > 1)
+    return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
 
 
 @text_reader(
@@ -132,7 +124,6 @@ def read_fields(
         "are named field:word if there are several fields.",
     ] = (),
     id_field: IdField = None,
-    html: Markup = None,
     header: Heading = None,
     delimiter: Delimiter = None,
     quotes: Quotes = True,
@@ -151,7 +142,7 @@ def read_fields(
     if not names and records.sample:
         problem = f"say which fields to read; {_there(records.sample[0])}"
         raise source.error(problem, use={"fields": ...})
-    return _read(source, records, names, id_field, html, options, like, groups=True)
+    return _read(source, records, names, id_field, options, like, groups=True)
 
 
 def _read(
@@ -159,13 +150,11 @@ def _read(
     records: _Records,
     fields: Sequence[str],
     id_field: str | None,
-    html: bool | None,
     options: dict[str, Any],
     like: Any,
     groups: bool = False,
 ) -> TextStream:
     """Return documents with the texts of some fields; the others are metadata."""
-    is_html = _is_html(source, records, fields, html, like)
     named = id_field or _naming(records, fields)
     if named is not None and id_field is None and like is None:
         log.info("%s: column %s names the documents", source.path, shown(named))
@@ -178,7 +167,6 @@ def _read(
             if not any(name in record for name in fields):
                 _missing(source, line, record, fields[0])
             texts = [_text_of(source, line, record, n) if n in record else "" for n in fields]
-            texts = list(map(without_tags, texts)) if is_html else texts
             name = None
             if named is not None:
                 name = _name_of(source, line, record, named, number, id_field is not None)
@@ -197,27 +185,12 @@ def _read(
         fields=fields if groups else (),
         named=named is not None,
         facts=[table_fact(title) for title in describing],
-        reading={"fields": list(fields), "document": named, **({"html": True} if is_html else {})},
+        reading={"fields": list(fields), "document": named},
         check=check,
     )
 
 
 # ---- which field is what ----
-
-
-def _is_html(
-    source: Source, records: _Records, fields: Sequence[str], given: bool | None, like: Any
-) -> bool:
-    """Tell whether tags are left out: as given, as in a model's data, or as the texts say."""
-    if given is not None:
-        return given
-    if like is not None:
-        return bool(like.reading.get("html", False))
-    tag = first_tag([text for field in fields for text in _texts(records, field)])
-    if tag:
-        remark = "%s: the texts are HTML; tags such as %s are left out; to count them use %s"
-        log.info(remark, source.path, shown(tag), Argument("html", False))
-    return bool(tag)
 
 
 def _fields(source: Source, records: _Records, wanted: str | None, like: Any) -> list[str]:
