@@ -28,6 +28,7 @@ __all__ = [
     "MAX_RATIO",
     "MAX_UNPACKED",
     "PACKED_STARTS",
+    "UTF16",
     "Source",
     "TextSource",
     "unpacked_name",
