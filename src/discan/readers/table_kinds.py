@@ -126,7 +126,9 @@ def _looks_long(first: list[str], columns: list[tuple[str, ...]]) -> bool:
     document = next((n for n, name in enumerate(keys) if name in DOCUMENT), -1)
     if document >= 0 and WORD.intersection(keys):
         repeats = len(set(columns[document])) < len(columns[document])
-        if len(first) in (2, 3, 4) or repeats:
+        word = next(n for n, name in enumerate(keys) if name in WORD)
+        is_log = len(set(columns[word])) > 0.5 * len(columns[word])  # too many to be answers
+        if len(first) in (2, 3, 4) or repeats or is_log:
             return True
     timed = len(columns) == 4 and _are_times(columns[3])  # as in MovieLens' ratings
     if len(columns) != 3 and not timed:
