@@ -17,18 +17,24 @@ from discan.data.folders.pieces import Piece
 from discan.data.folders.sorting import Mark
 from discan.data.intake import read_table, tightest
 from discan.data.nouns import CELLS
-from discan.errors import LimitError, shown
+from discan.errors import shown
 from discan.readers.guess import reader
+from discan.readers.hdf5 import (
+    check_dense,
+    check_stored,
+    hdf5_member,
+    load_array,
+    opened_hdf5,
+    plain_text,
+)
 from discan.readers.numbers import CELLS_AT_ONCE, dense_table, stored_table
-from discan.readers.source import MAX_RATIO, Source
+from discan.readers.source import Source
 from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.typing import Array
 
 __all__ = ["read_h5ad"]
 
 log = logging.getLogger("discan")
-
-FREE_BYTES = 2**26
 
 
 @reader(
@@ -51,13 +57,13 @@ def read_h5ad(
 ) -> Corpus:
     """Read the counts of an AnnData or MuData file, and what describes the cells."""
     wanted = _wanted(layer, raw)
-    with _opened(source) as file:
+    with opened_hdf5(source) as file:
         if "mod" not in file:
             return _read_one(source, file, "", wanted, like)
-        listed = _member(source, file, "mod")
-        order = [_text(name) for name in listed.attrs.get("mod-order", list(listed))]
+        listed = hdf5_member(source, file, "mod")
+        order = [plain_text(name) for name in listed.attrs.get("mod-order", list(listed))]
         parts = {
-            name: _read_one(source, _member(source, file, f"mod/{name}"), name, wanted, like)
+            name: _read_one(source, hdf5_member(source, file, f"mod/{name}"), name, wanted, like)
             for name in order
         }
         cells = _names(source, file, "obs", None) or []
@@ -67,7 +73,7 @@ def read_h5ad(
 
 def _stream_h5ad(source: Source, layer: str | None = None, raw: bool = False) -> TableStream | None:
     """Read the counts of an AnnData file in pieces; None for MuData, which is read whole."""
-    with _opened(source) as file:
+    with opened_hdf5(source) as file:
         if "mod" in file:
             return None
         place, table, facts = _found(source, file, "", _wanted(layer, raw), None, StoredMatrix)
@@ -81,9 +87,9 @@ def _stream_h5ad(source: Source, layer: str | None = None, raw: bool = False) ->
 @contextmanager
 def _stored(source: Source, place: Place) -> Iterator[StoredMatrix]:
     """Open the counts of a file."""
-    with _opened(source) as file, source.naming():
+    with opened_hdf5(source) as file, source.naming():
         where = _where(place)
-        yield StoredMatrix(source, _member(source, file, where), where)
+        yield StoredMatrix(source, hdf5_member(source, file, where), where)
 
 
 def _by_cell(source: Source, place: Place) -> Iterator[Piece]:
@@ -114,18 +120,6 @@ class _ByGene:
         self._next = mark["gene"]
 
 
-@contextmanager
-def _opened(source: Source) -> Iterator[Any]:
-    """Open a file of HDF5."""
-    try:
-        import h5py  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        problem = "reading .h5ad needs the package h5py: pip install h5py"
-        raise source.error(problem) from None
-    with source.faults("cannot be read as .h5ad"), h5py.File(source.path, "r") as file:
-        yield file
-
-
 def _wanted(layer: str | None, raw: bool) -> Place | None:
     return Place(None if layer == "X" else layer, raw) if raw or layer is not None else None
 
@@ -152,7 +146,7 @@ def _found(
 
     def load(place: Place) -> Any:
         where = _where(place)
-        return read(source, _member(source, file, where), where)
+        return read(source, hdf5_member(source, file, where), where)
 
     layers = list(file["layers"]) if "layers" in file else []
     before = {} if like is None else like.reading.get("places", {})
@@ -193,51 +187,19 @@ def _is_whole(counts: Any) -> bool:
     return counts.data.dtype.kind != "f" or bool((np.rint(counts.data) == counts.data).all())
 
 
-def _member(source: Source, file: Any, place: str) -> Any:
-    """Return a member of the file itself; links to other files are not followed."""
-    import h5py
-
-    found = file
-    for part in place.split("/"):
-        link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
-        if link is None:
-            raise source.error(f"has no {shown(place)}", use={"layer": ..., "raw": True})
-        if isinstance(link, h5py.ExternalLink):
-            raise source.error(f"{shown(place)} lies in another file; not followed")
-        found = found[part]
-    return found
-
-
-def _load(source: Source, dataset: Any, place: str) -> Array:
-    """Load a dataset whole, unless it claims far more than the file can hold."""
-    _check_size(source, dataset, place)
-    return np.asarray(dataset[()])
-
-
-def _check_size(source: Source, dataset: Any, place: str) -> None:
-    if not hasattr(dataset, "dtype"):
-        raise source.error(f"{shown(place)} is a group, not an array")
-    if dataset.external or getattr(dataset, "is_virtual", False):
-        raise source.error(f"{shown(place)} lies in another file; not followed")
-    stored = min(source.path.stat().st_size, dataset.id.get_storage_size())
-    if dataset.size * dataset.dtype.itemsize > max(FREE_BYTES, MAX_RATIO * stored):
-        problem = f"{shown(place)} claims shape {dataset.shape} but {stored:,} bytes are stored"
-        raise source.error(f"{problem}; write the file again", kind=LimitError)
-
-
 def _read_matrix(source: Source, found: Any, place: str) -> Any:
     if hasattr(found, "dtype"):
         return _read_dense(source, found, place)
     kind = _check_kind(source, found, place)
     parts = (
-        _load(source, _member(source, found, name), f"{place}/{name}")
+        load_array(source, hdf5_member(source, found, name), f"{place}/{name}")
         for name in ("indptr", "indices", "data")
     )
     return stored_table(source, kind[:3], np.asarray(found.attrs["shape"]), *parts)
 
 
 def _check_kind(source: Source, found: Any, place: str) -> str:
-    kind = _text(found.attrs.get("encoding-type", ""))
+    kind = plain_text(found.attrs.get("encoding-type", ""))
     if kind not in ("csr_matrix", "csc_matrix"):
         raise source.error(
             f"{shown(place)} is stored as {shown(kind)}; csr_matrix, csc_matrix and dense arrays "
@@ -247,16 +209,9 @@ def _check_kind(source: Source, found: Any, place: str) -> str:
 
 
 def _read_dense(source: Source, dataset: Any, place: str) -> Any:
-    _check_dense(source, dataset, place)
+    check_dense(source, dataset, place)
     n_cells, n_genes = dataset.shape
     return dense_table(n_cells, n_genes, dataset.__getitem__)
-
-
-def _check_dense(source: Source, dataset: Any, place: str) -> None:
-    if dataset.ndim != 2 or dataset.dtype.kind not in "biuf" or 0 in dataset.shape:
-        problem = f"{shown(place)} with shape {dataset.shape} and dtype {dataset.dtype}"
-        raise source.error(f"{problem} is no table of counts")
-    _check_size(source, dataset, place)
 
 
 class StoredMatrix:
@@ -267,17 +222,17 @@ class StoredMatrix:
         self._dense = found if hasattr(found, "dtype") else None
         self.by_column = False
         if self._dense is not None:
-            _check_dense(source, found, place)
+            check_dense(source, found, place)
             self.shape = tuple(found.shape)
             return
         kind = _check_kind(source, found, place)
         self.by_column = kind == "csc_matrix"
         self._indptr, self._indices, self._data = (
-            _member(source, found, name) for name in ("indptr", "indices", "data")
+            hdf5_member(source, found, name) for name in ("indptr", "indices", "data")
         )
         for name, part in (("indices", self._indices), ("data", self._data)):
-            _check_size(source, part, f"{place}/{name}")
-        offsets = _load(source, self._indptr, f"{place}/indptr")
+            check_stored(source, part, f"{place}/{name}")
+        offsets = load_array(source, self._indptr, f"{place}/indptr")
         self.shape = tuple(int(n) for n in np.asarray(found.attrs["shape"]).ravel())
         # the same checks as for a table in memory, without its entries
         stored_table(
@@ -348,8 +303,8 @@ class StoredMatrix:
 
 
 def _names(source: Source, file: Any, place: str, size: int | None) -> list[str] | None:
-    frame = _member(source, file, place)
-    index = _text(frame.attrs.get("_index", "_index"))
+    frame = hdf5_member(source, file, place)
+    index = plain_text(frame.attrs.get("_index", "_index"))
     column = frame.get(index)
     if hasattr(column, "keys"):  # text that may be missing: values and a mask
         column = column.get("values")
@@ -357,7 +312,7 @@ def _names(source: Source, file: Any, place: str, size: int | None) -> list[str]
         return None
     if size is not None and column.shape != (size,):
         return None
-    return [_text(value) for value in _load(source, column, f"{place}/{index}")]
+    return [plain_text(value) for value in load_array(source, column, f"{place}/{index}")]
 
 
 # ---- what describes the cells ----
@@ -365,11 +320,11 @@ def _names(source: Source, file: Any, place: str, size: int | None) -> list[str]
 
 def _facts(source: Source, file: Any, n_cells: int) -> dict[str, Any]:
     """Return the columns of ``obs``."""
-    frame = _member(source, file, "obs")
+    frame = hdf5_member(source, file, "obs")
     if not hasattr(frame, "keys"):
         return {}
-    index = _text(frame.attrs.get("_index", "_index"))
-    listed = [_text(name) for name in frame.attrs.get("column-order", ())]
+    index = plain_text(frame.attrs.get("_index", "_index"))
+    listed = [plain_text(name) for name in frame.attrs.get("column-order", ())]
     found = {name: _column(source, frame, name) for name in listed if name != index}
     return {n: v for n, v in found.items() if v is not None and np.shape(v) == (n_cells,)}
 
@@ -380,21 +335,28 @@ def _column(source: Source, frame: Any, name: str) -> Any:
     if column is None:
         return None
     if hasattr(column, "dtype"):
-        values = _load(source, column, place)
+        values = load_array(source, column, place)
         old = frame.get("__categories")
         if old is not None and name in old:  # as AnnData wrote categories before 0.8
-            texts = _load(source, old[name], f"obs/__categories/{name}")
+            texts = load_array(source, old[name], f"obs/__categories/{name}")
             return _of_categories(values, texts)
         if values.dtype.kind in "iuf":
             return values
-        return [_text(value) for value in values.tolist()] if values.dtype.kind in "OSUb" else None
-    kind = _text(column.attrs.get("encoding-type", ""))
+        return (
+            [plain_text(value) for value in values.tolist()]
+            if values.dtype.kind in "OSUb"
+            else None
+        )
+    kind = plain_text(column.attrs.get("encoding-type", ""))
     if kind == "categorical":
-        parts = (_load(source, _member(source, column, p), place) for p in ("codes", "categories"))
+        parts = (
+            load_array(source, hdf5_member(source, column, p), place)
+            for p in ("codes", "categories")
+        )
         return _of_categories(*parts)
     if kind.startswith("nullable"):
         values, mask = (
-            _load(source, _member(source, column, p), place) for p in ("values", "mask")
+            load_array(source, hdf5_member(source, column, p), place) for p in ("values", "mask")
         )
         return [None if m else _plain(v) for v, m in zip(values.tolist(), mask, strict=True)]
     return None
@@ -408,8 +370,4 @@ def _of_categories(codes: Array, categories: Array) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return _text(value) if isinstance(value, bytes | str | bool) else value
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+    return plain_text(value) if isinstance(value, bytes | str | bool) else value

@@ -24,11 +24,12 @@ from discan.readers.csv_rows import (
     table_rows,
 )
 from discan.readers.guess import reader
-from discan.readers.numbers import rows_table, sparse_table
-from discan.readers.row_entries import CountRows, Triples
+from discan.readers.numbers import sparse_table
+from discan.readers.orientation import is_transposed
+from discan.readers.row_entries import CountRows, Transposed, Triples
 from discan.readers.source import Source
 from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, is_kind, key, names_rows
-from discan.readers.table_streams import TableStream
+from discan.readers.table_streams import TableFacts, TableStream
 from discan.readers.tables import (
     Heading,
     IdColumn,
@@ -92,13 +93,13 @@ def _stream_long(
     titles = [cell.strip() for cell in first[1]]
     if header is None:
         header = source.name.endswith(".parquet") or _has_heading(titles, columns)
-    if header:
-        titles = unique_titles(titles)[0]
+    titles = unique_titles(titles if header else [""] * len(titles))[0]
     chosen = _choose_columns(source, titles, header, columns)
-    if header and columns is None:
+    if columns is None:
         what = "document, word and count" if len(chosen) == 3 else "document and word"
         listed = ", ".join(shown(titles[j]) for j in chosen)
         log.info("%s: %s are the columns %s", source.path, what, listed)
+        _remark_on_ratings(source, [titles[j] for j in chosen])
     nouns = _nouns([titles[j] for j in chosen]) if header else None
 
     def rows(start: int) -> Iterator[Row]:
@@ -107,6 +108,14 @@ def _stream_long(
 
     found = Triples(source, rows, chosen, titles)
     return TableStream(source, lambda: found.facts(nouns), found)
+
+
+def _remark_on_ratings(source: Source, titles: Sequence[str]) -> None:
+    """Say that a rating is taken as a count, which its user may not expect."""
+    if len(titles) == 3 and key(titles[2]) in ("rating", "ratings", "stars", "score"):
+        remark = "%s: a %s of 5 counts as five events; to count each row once use %s"
+        columns = Argument("columns", ",".join(titles[:2]))
+        log.warning(remark, source.path, key(titles[2]).removesuffix("s"), columns)
 
 
 def _nouns(titles: Sequence[str]) -> Nouns:
@@ -164,17 +173,22 @@ def read_wide(
     header: Heading = None,
     delimiter: Delimiter = None,
     quotes: Quotes = True,
+    transpose: Annotated[
+        bool | None,
+        "Whether rows are words and columns documents, as genes and cells often are; told by their "
+        "names if not given.",
+    ] = None,
     *,
     like: Any = None,
 ) -> Corpus:
     """Read a table of counts."""
-    stream = _stream_wide(source, id_column, metadata, header, delimiter, quotes, like=like)
+    settings = (id_column, metadata, header, delimiter, quotes, transpose)
+    stream = _stream_wide(source, *settings, like=like)
     parts = list(stream.entries.batches() if stream.entries else ())
     documents, words, counts = map(np.concatenate, zip(*parts, strict=True))
     facts = stream.facts()
-    lengths = np.bincount(documents, minlength=facts.n_documents)
     return source.corpus(
-        rows_table(lengths, words, tightest(counts), facts.n_words),
+        sparse_table(documents, words, tightest(counts), (facts.n_documents, facts.n_words)),
         document_names=facts.document_names,
         word_names=facts.word_names,
         metadata=facts.metadata,
@@ -188,6 +202,7 @@ def _stream_wide(
     header: bool | None = None,
     delimiter: str | None = None,
     quotes: bool = True,
+    transpose: bool | None = None,
     *,
     like: Any = None,
 ) -> TableStream:
@@ -195,7 +210,9 @@ def _stream_wide(
     known = () if like is None else like.layout.word_names or ()
     table = open_table(source, header, delimiter, quotes, numeric=True, known=known)
     names = _find_names(source, id_column, table)
-    described = _describing(source, table, names, metadata, set(known))
+    if transpose is None:
+        transpose = is_transposed(source, table, names, known)
+    described = _describing(source, table, names, metadata, set() if transpose else set(known))
     kept = [j for j in range(len(table.titles)) if j != names and j not in described]
     if not kept:
         raise source.error("no columns of counts", use={"delimiter": ..., "id_column": ...})
@@ -209,7 +226,23 @@ def _stream_wide(
 
     describing = {table.titles[j]: j for j in described}
     found = CountRows(source, rows, names, describing, dict(zip(titles, kept, strict=True)))
-    return TableStream(source, lambda: found.facts(table.has_titles), found)
+    if not transpose:
+        return TableStream(source, lambda: found.facts(table.has_titles), found)
+    if described:
+        some = ", ".join(shown(table.titles[j]) for j in described[:8])
+        log.info("%s: left out, as they describe words: %s", source.path, some)
+    return TableStream(
+        source, lambda: _transposed(found.facts(table.has_titles)), Transposed(found)
+    )
+
+
+def _transposed(facts: TableFacts) -> TableFacts:
+    return TableFacts(
+        facts.n_words,
+        facts.n_documents,
+        word_names=unique_titles(facts.document_names)[0] if facts.document_names else None,
+        document_names=facts.word_names,
+    )
 
 
 def _find_names(source: Source, wanted: Column | bool | None, table: Table) -> int | None:
@@ -224,7 +257,8 @@ def _find_names(source: Source, wanted: Column | bool | None, table: Table) -> i
     named = any(number(cell) is None for cell in column)
     found = named or not title or (key(title) not in "dn" and names_rows(title, column))
     if found:
-        log.info("%s: column %s names the rows", source.path, shown(title or "column 1"))
+        place = shown(title) if title and table.has_titles else "1"
+        log.info("%s: column %s names the rows", source.path, place)
     return 0 if found else None
 
 

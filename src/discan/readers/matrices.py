@@ -96,7 +96,10 @@ def _mtx_facts(
     source: Source, header: _Header, vocabulary: Vocabulary, transpose: bool | None
 ) -> tuple[bool, dict[str, Any]]:
     """Return whether rows are words, and the names and nouns of a MatrixMarket file."""
-    words = read_words(source, vocabulary)
+    start = source.path.name[: len(source.name)].removesuffix("matrix.mtx")
+    start = start if start.endswith(("_", ".", "-")) else ""  # as GEO has it: GSM123_matrix.mtx
+    own = (f"{start}features.tsv", f"{start}genes.tsv") if start else ()
+    words = read_words(source, vocabulary, *own)
     if transpose is None:
         n_names = None if words.names is None else len(words.names)
         transpose = n_names == header.n_rows != header.n_columns
@@ -105,9 +108,11 @@ def _mtx_facts(
     n_documents, n_words = (header.n_rows, header.n_columns)[:: -1 if transpose else 1]
     words.check_size(source, n_words)
     with_barcodes = words.path is not None and words.path.suffix != ".txt"
-    barcodes = source.beside("barcodes.tsv") if with_barcodes else None
+    barcodes = source.beside(f"{start}barcodes.tsv") if with_barcodes else None
     names = [text for _, text in source.lines(barcodes)] if barcodes else []
-    cells = words.path is not None and unpacked_name(words.path) in ("genes.tsv", "features.tsv")
+    cells = words.path is not None and unpacked_name(words.path).endswith(
+        ("genes.tsv", "features.tsv")
+    )
     return transpose, {
         "word_names": words.names,
         "document_names": names if len(names) == n_documents else None,
@@ -132,7 +137,14 @@ def _matrix_in(source: Source) -> Path | None:
     if not source.is_folder:
         return None
     names = ("matrix.mtx", "matrix.mtx.gz")
-    return next((p for name in names if (p := source.path / name).is_file()), None)
+    found = next((p for name in names if (p := source.path / name).is_file()), None)
+    if found is None:  # as GEO has it: GSM123_matrix.mtx.gz
+        others = sorted(p for name in names for p in source.path.glob(f"*[_.-]{name}"))
+        if len(others) > 1:
+            listed = ", ".join(p.name for p in others[:3]) + (", ..." if len(others) > 3 else "")
+            raise source.error(f"holds {len(others)} matrices, {listed}; name one of them")
+        found = others[0] if others else None
+    return found
 
 
 def _read_mtx_header(source: Source, chunks: Chunks) -> _Header:
