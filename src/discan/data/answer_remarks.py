@@ -68,7 +68,7 @@ def remark_on_columns(
 
 
 def _is_numeric(column: Column | None) -> bool:
-    """Tell whether a column holds numbers that are no names of the rows."""
+    """Tell whether a column holds numbers that do not name the rows."""
     if column is None or column.numbers is None or column.is_constant:
         return False
     return not column.is_distinct or any(mark in v for v in column.values for mark in ".,")

@@ -43,6 +43,7 @@ class Corpus(Counts):
         How much of each group each document was exposed to; 0 means not observed.
         With one group (I,) will do. Without it, every exposure is 1.
     document_names, word_names, group_names : sequence of str, optional
+        Names of the rows, the columns and the groups.
     metadata : mapping of str to (I,) array-like, or data frame, optional
         Columns that describe the documents, e.g. party, date or author; they are not counted.
     nouns : Nouns, optional
@@ -264,7 +265,12 @@ class Corpus(Counts):
 
         Parameters
         ----------
-        documents : slice, (I,) boolean mask, or array-like of document numbers
+        documents : slice, (I,) bool mask, or array-like of document numbers
+            Which documents to take.
+
+        Returns
+        -------
+        Corpus
         """
         chosen = read_selection(documents, self.n_documents)
         lengths = np.diff(self.indptr)[chosen]

@@ -13,6 +13,7 @@ from pathlib import Path
 __all__ = ["foreign", "is_no_text", "kind_of_file", "unreadable"]
 
 LOOKED_AT = 2**12
+LARGEST = 2**62  # bytes of a file
 OURS = b'{"__metadata__":'
 
 # First bytes, and what begins with them.
@@ -56,7 +57,7 @@ INSIDE = {
 UNREADABLE = {
     "a pickle": "save its data as CSV, .npz or .mtx",
     "a NumPy array": "save it as .npz",
-    "a PyTorch model": "it is no table of counts",
+    "a PyTorch model": "it is not a table of counts",
     "an Excel workbook": "save it as .csv",
     "an OpenDocument file": "save it as .csv or .txt",
     "an old Microsoft Office file": "save it as .csv or .txt",
@@ -68,10 +69,10 @@ UNREADABLE = {
     "a SAS file": "save it as CSV, or pass pandas.read_sas(...)",
     "an SQLite database": "save its tables as CSV or Parquet",
     "an Arrow file": "save it as Parquet",
-    "a PNG image": "it is no text and no table",
-    "a JPEG image": "it is no text and no table",
-    "a GIF image": "it is no text and no table",
-    "a program": "it is no text and no table",
+    "a PNG image": "it is neither text nor a table",
+    "a JPEG image": "it is neither text nor a table",
+    "a GIF image": "it is neither text nor a table",
+    "a program": "it is neither text nor a table",
     "a 7z archive": "unpack it",
     "a RAR archive": "unpack it",
     "a damaged zip archive": "copy it again",
@@ -98,7 +99,7 @@ def is_no_text(data: bytes) -> bool:
 
 
 def foreign(path: str | os.PathLike[str]) -> str | None:
-    """Say what a file is that is not discan's, or that is cut short; None for a file of ours."""
+    """Say what a file is that is not discan's, or that is cut short; None for a file of discan."""
     head, size = _head(Path(path))
     if head[8:24] == OURS:
         needed = _bytes_needed(Path(path), size)
@@ -142,7 +143,7 @@ def _head(path: Path) -> tuple[bytes, int]:
 
 
 def _bytes_needed(path: Path, size: int) -> int:
-    """Size that a file of ours should have, as its header says."""
+    """Size that a file of discan should have, by its header."""
     with path.open("rb") as stream:
         [header] = struct.unpack("<Q", stream.read(8))
         if 8 + header > size:
@@ -150,9 +151,10 @@ def _bytes_needed(path: Path, size: int) -> int:
         try:
             entries = json.loads(stream.read(header)).values()
             ends = [entry["data_offsets"][1] for entry in entries if "data_offsets" in entry]
-            return int(8 + header + max(ends, default=0))
+            needed = 8 + header + max(ends, default=0)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return 0
+        return needed if type(needed) is int and needed < LARGEST else 0
 
 
 def _kind_of_zip(path: Path) -> str:
@@ -168,7 +170,7 @@ def _kind_of_zip(path: Path) -> str:
 
 
 def _kind_of_text(head: bytes) -> str | None:
-    """Tell JSON, HTML and other text apart; None if it is no text."""
+    """Tell JSON, HTML and other text apart; None if it is not text."""
     text = head.decode("utf-8-sig", errors="replace")
     if text.count("\ufffd") > 1 or re.search("[\x00-\x08\x0e-\x1f]", text):
         return None

@@ -20,7 +20,7 @@ __all__ = ["DOCUMENT", "WORD", "Plan", "key", "make_plan", "noun_of"]
 
 ENOUGH_ROWS = 10  # fewer rows tell little about a column
 NEARLY = 0.9  # of the values are distinct
-MANY_NUMBERS = 15  # distinct numbers, above which a column is no list of answers
+MANY_NUMBERS = 15  # distinct numbers, above which a column does not hold answers
 MANY_VALUES = 20  # the same for dates and texts
 MANY_FRACTIONS = 10  # the same for numbers that are not whole
 A_BLOCK = 5  # columns with the same answers make a block
@@ -211,7 +211,7 @@ def _bins(
 
 
 def _is_measured(column: Column) -> bool:
-    """Tell whether a column holds numbers with many values that are no names of the rows."""
+    """Tell whether a column holds many different numbers that do not name the rows."""
     numbers = column.numbers
     if numbers is None or not _describes(column) or column.is_constant:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from discan.data.annotated import Place, choose_place, join_modalities, unique_names
 from discan.data.corpus import Corpus
 from discan.data.folders.pieces import Piece
+from discan.data.folders.sorting import Mark
 from discan.data.intake import read_table, tightest
 from discan.data.nouns import CELLS
 from discan.errors import shown
@@ -77,16 +79,45 @@ def _stream_h5ad(source: Source, layer: str | None = None, raw: bool = False) ->
         place, table, facts = _found(source, file, "", _wanted(layer, raw), None, StoredMatrix)
         shape, by_column = table.shape, table.by_column
     known = TableFacts(*shape, **facts)
-
-    def parts() -> Iterator[Any]:
-        with opened_hdf5(source) as file, source.naming():
-            where = _where(place)
-            stored = StoredMatrix(source, hdf5_member(source, file, where), where)
-            yield from stored.batches() if by_column else stored.pieces()
-
     if by_column:
-        return TableStream(lambda: known, batches=parts())
-    return TableStream(lambda: known, pieces=parts())
+        return TableStream(source, lambda: known, _ByGene(source, place))
+    return TableStream(source, lambda: known, pieces=_by_cell(source, place))
+
+
+@contextmanager
+def _stored(source: Source, place: Place) -> Iterator[StoredMatrix]:
+    """Open the counts of a file."""
+    with opened_hdf5(source) as file, source.naming():
+        where = _where(place)
+        yield StoredMatrix(source, hdf5_member(source, file, where), where)
+
+
+def _by_cell(source: Source, place: Place) -> Iterator[Piece]:
+    """Iterate over the cells of a file that stores one after the other."""
+    with _stored(source, place) as counts:
+        yield from counts.pieces()
+
+
+class _ByGene:
+    """Entries of a file that stores one gene after the other."""
+
+    def __init__(self, source: Source, place: Place) -> None:
+        self._source, self._place, self._next = source, place, 0
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the entries, from where reading stands."""
+        with _stored(self._source, self._place) as counts:
+            for start, stop in counts.ranges(self._next):
+                self._next = stop
+                yield counts.batch(start, stop)
+
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch."""
+        return {"gene": self._next}
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark."""
+        self._next = mark["gene"]
 
 
 def _wanted(layer: str | None, raw: bool) -> Place | None:
@@ -227,28 +258,27 @@ class StoredMatrix:
 
     def pieces(self) -> Iterator[Piece]:
         """Iterate over documents, if they are rows."""
-        for start, stop in self._ranges():
+        for start, stop in self.ranges():
             table = read_table(self._rows(start, stop))
             yield Piece(table.indptr, table.words, tightest(table.values))
 
-    def batches(self) -> Iterator[Batch]:
-        """Iterate over entries, if documents are columns."""
-        for start, stop in self._ranges():
-            begin, end = int(self._offsets[start]), int(self._offsets[stop])
-            documents = np.asarray(self._indices[begin:end])
-            if documents.size and not (
-                documents.dtype.kind in "iu"
-                and documents.min() >= 0
-                and documents.max() < self.shape[0]
-            ):
-                raise self._source.error(f"damaged sparse table: {shown(self._place)} has indices "
-                                         "outside the table")  # fmt: skip
-            words = np.repeat(np.arange(start, stop), np.diff(self._offsets[start : stop + 1]))
-            counts = np.asarray(self._data[begin:end])
-            # checked as a table of one row would be
-            row = sparse.csr_array((counts, documents, [0, counts.size]), shape=(1, self.shape[0]))
-            read_table(row)
-            yield documents, words, counts
+    def batch(self, start: int, stop: int) -> Batch:
+        """Return the entries of some columns, if documents are rows and columns are stored."""
+        begin, end = int(self._offsets[start]), int(self._offsets[stop])
+        documents = np.asarray(self._indices[begin:end])
+        if documents.size and not (
+            documents.dtype.kind in "iu"
+            and documents.min() >= 0
+            and documents.max() < self.shape[0]
+        ):
+            problem = f"{shown(self._place)} has indices outside the table"
+            raise self._source.error(f"damaged sparse table: {problem}")
+        words = np.repeat(np.arange(start, stop), np.diff(self._offsets[start : stop + 1]))
+        counts = np.asarray(self._data[begin:end])
+        # checked as a table of one row would be
+        row = sparse.csr_array((counts, documents, [0, counts.size]), shape=(1, self.shape[0]))
+        read_table(row)
+        return documents, words, counts
 
     def _rows(self, start: int, stop: int) -> Any:
         if self._dense is not None:
@@ -258,10 +288,9 @@ class StoredMatrix:
         parts = (data, indices, self._offsets[start : stop + 1] - begin)
         return sparse.csr_array(parts, shape=(stop - start, self.shape[1]))
 
-    def _ranges(self) -> Iterator[tuple[int, int]]:
+    def ranges(self, start: int = 0) -> Iterator[tuple[int, int]]:
         """Iterate over ranges of rows, or of columns, of about as many entries each."""
         n_rows = self.shape[self.by_column]
-        start = 0
         while start < n_rows:
             if self._dense is None:
                 limit = self._offsets[start] + CELLS_AT_ONCE

@@ -56,13 +56,15 @@ def records(
         yield line, dict(zip(titles, row, strict=True))
 
 
-def table_rows(source: Source, delimiter: str | None = None, quotes: bool = True) -> Iterator[Row]:
-    """Iterate over (line number, cells) of a table, of text or Parquet."""
+def table_rows(
+    source: Source, delimiter: str | None = None, quotes: bool = True, start: int = 0
+) -> Iterator[Row]:
+    """Iterate over (line number, cells) of a table, of text or Parquet, from a row on."""
     if source.name.endswith(".parquet"):
-        return _parquet_rows(source)
+        return _parquet_rows(source, start)
     if source.is_folder:
         raise source.error("is a folder; name the file of the table")
-    return csv_rows(source, None, delimiter, quotes)
+    return islice(csv_rows(source, None, delimiter, quotes), start, None)
 
 
 def csv_rows(
@@ -179,8 +181,8 @@ def _is_number(cell: str) -> bool:
 # ---- Parquet ----
 
 
-def _parquet_rows(source: Source) -> Iterator[Row]:
-    """Iterate over the heading and the rows of a Parquet file as text."""
+def _parquet_rows(source: Source, start: int) -> Iterator[Row]:
+    """Iterate over the heading and the rows of a Parquet file as text, from one of them on."""
     try:
         from pyarrow import parquet  # type: ignore[import-not-found, unused-ignore]
     except ImportError:  # Polars is no substitute: it aborts the process on some damaged files
@@ -192,10 +194,15 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
         size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
         source.check_unpacked(max(size, meta.num_rows // MAX_RATIO))
         names = [name for name in file.schema_arrow.names if not _UNNAMED_INDEX.fullmatch(name)]
-        yield 0, names
+        if not start:
+            yield 0, names
         line = 0
         for batch in file.iter_batches(batch_size=2**14, columns=names):
-            columns = ([_plain(v) for v in column.to_pylist()] for column in batch.columns)
+            skipped = min(batch.num_rows, max(0, start - 1 - line))
+            line += skipped
+            columns = (
+                [_plain(v) for v in column[skipped:].to_pylist()] for column in batch.columns
+            )
             for cells in zip(*columns, strict=True):
                 line += 1
                 yield line, list(cells)

@@ -106,7 +106,8 @@ def read(
         Files packed as .gz, .xz, .bz2 or .zst are unpacked while they are read. A data frame takes
         the options of tables of answers, or with ``format`` those of another kind of table: "long",
         "texts", "fields", "wide" or "categorical". AnnData and MuData take ``layer`` and ``raw``.
-    format : name of a reader (``discan.readers.READERS``), guessed if not given
+    format : str, optional
+        Name of a reader (``discan.readers.READERS``); by default it is guessed.
     like : fitted estimator, Fit or Corpus, optional
         The data are read as its data were, and arranged in its columns; words that it does not
         have are dropped. Options that you give come before those that it remembers.
@@ -120,6 +121,10 @@ def read(
         A Source has this limit already.
     **options
         Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
+
+    Returns
+    -------
+    Corpus
     """
     like = getattr(like, "fit_", like)
     before = "" if like is None else like.reading.get("format", "")

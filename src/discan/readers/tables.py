@@ -193,6 +193,12 @@ class Describing:
         for cell, codes, found in zip(cells, self._codes, self._found, strict=True):
             found.append(codes[cell])
 
+    def since(self, row: int) -> list[list[str]]:
+        """Return the cells of each column from a row on."""
+        texts = [list(codes) for codes in self._codes]
+        parts = zip(texts, self._found, strict=True)
+        return [[cells[n] for n in found[row:]] for cells, found in parts]
+
     def metadata(self) -> dict[str, Array]:
         """Return the columns as metadata; columns without any value are left out."""
         parts = zip(self.titles, self._found, self._codes, strict=True)
