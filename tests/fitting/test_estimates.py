@@ -89,8 +89,11 @@ def test_documents_on_disk(kind, shape, folders, monkeypatch):
     assert 0.8 <= found <= 1.2
 
 
-@pytest.mark.parametrize("shape", [pytest.param(LARGE[0], marks=pytest.mark.slow), LARGE[1],
-                                   pytest.param(LARGE[2], marks=pytest.mark.slow)], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "shape",
+    [LARGE[1], *(pytest.param(shape, marks=pytest.mark.slow) for shape in (LARGE[0], LARGE[2]))],
+    ids=str,
+)
 @pytest.mark.parametrize("model", ["dm", "gp"])
 def test_parents_of_documents_on_disk(model, shape, folders, monkeypatch):
     """Their start, a flat chain, holds a table of all documents."""

@@ -25,11 +25,11 @@ from discan.readers.csv_rows import (
 )
 from discan.readers.guess import reader
 from discan.readers.numbers import sparse_table
-from discan.readers.orientation import Turned, is_transposed
-from discan.readers.row_entries import CountRows, Triples
+from discan.readers.orientation import is_transposed
+from discan.readers.row_entries import CountRows, Transposed, Triples
 from discan.readers.source import Source
 from discan.readers.table_kinds import COUNT, DOCUMENT, WORD, is_kind, key, names_rows
-from discan.readers.table_streams import TableStream
+from discan.readers.table_streams import TableFacts, TableStream
 from discan.readers.tables import (
     Heading,
     IdColumn,
@@ -226,13 +226,23 @@ def _stream_wide(
 
     describing = {table.titles[j]: j for j in described}
     found = CountRows(source, rows, names, describing, dict(zip(titles, kept, strict=True)))
-    if transpose:
-        if described:
-            some = ", ".join(map(shown, list(describing)[:8]))
-            log.info("%s: left out, as they describe words: %s", source.path, some)
-        turned = Turned(found)
-        return TableStream(source, lambda: turned.facts(table.has_titles), turned, how="turned")
-    return TableStream(source, lambda: found.facts(table.has_titles), found)
+    if not transpose:
+        return TableStream(source, lambda: found.facts(table.has_titles), found)
+    if described:
+        some = ", ".join(shown(table.titles[j]) for j in described[:8])
+        log.info("%s: left out, as they describe words: %s", source.path, some)
+    return TableStream(
+        source, lambda: _transposed(found.facts(table.has_titles)), Transposed(found)
+    )
+
+
+def _transposed(facts: TableFacts) -> TableFacts:
+    return TableFacts(
+        facts.n_words,
+        facts.n_documents,
+        word_names=unique_titles(facts.document_names)[0] if facts.document_names else None,
+        document_names=facts.word_names,
+    )
 
 
 def _find_names(source: Source, wanted: Column | bool | None, table: Table) -> int | None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
-from discan.data.columns import unique_titles
 from discan.data.roles import key
 from discan.errors import Argument
-from discan.readers.row_entries import CountRows
 from discan.readers.source import Source
-from discan.readers.table_streams import Batch, TableFacts
 from discan.readers.tables import Table
 
-__all__ = ["Turned", "is_transposed"]
+__all__ = ["is_transposed"]
 
 log = logging.getLogger("discan")
 
@@ -47,26 +44,3 @@ def is_transposed(source: Source, table: Table, names: int | None, known: Collec
 
 def _most(pattern: re.Pattern[str], names: Sequence[str]) -> bool:
     return sum(pattern.fullmatch(name) is not None for name in names) > 0.5 * len(names)
-
-
-class Turned:
-    """Rows of counts that are read as words, and their columns as documents."""
-
-    def __init__(self, rows: CountRows) -> None:
-        self._rows = rows
-        self.mark, self.go_on = rows.mark, rows.go_on
-
-    def batches(self) -> Iterator[Batch]:
-        """Iterate over the entries, from where reading stands."""
-        return ((words, rows, counts) for rows, words, counts in self._rows.batches())
-
-    def facts(self, has_titles: bool) -> TableFacts:
-        """Return what is known when all rows were read."""
-        facts = self._rows.facts(has_titles)
-        names = facts.document_names
-        return TableFacts(
-            facts.n_words,
-            facts.n_documents,
-            word_names=unique_titles(names)[0] if names else None,
-            document_names=facts.word_names,
-        )

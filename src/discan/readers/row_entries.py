@@ -16,11 +16,11 @@ from discan.errors import InputError, LimitError, shown
 from discan.readers.csv_rows import Row
 from discan.readers.numbers import are_counts, check_count
 from discan.readers.source import Source
-from discan.readers.table_streams import Batch, TableFacts
+from discan.readers.table_streams import Batch, Entries, TableFacts
 from discan.readers.tables import Describing
 from discan.typing import Array
 
-__all__ = ["CountRows", "Triples"]
+__all__ = ["CountRows", "Transposed", "Triples"]
 
 log = logging.getLogger("discan")
 
@@ -220,6 +220,19 @@ class CountRows:
             document_names=None if self._names is None else self._documents,
             metadata=self._describing.metadata(),
         )
+
+
+class Transposed:
+    """Entries of a table whose rows are words and whose columns are documents."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self.mark, self.go_on = entries.mark, entries.go_on
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the entries, from where reading stands."""
+        for rows, columns, counts in self._entries.batches():
+            yield columns, rows, counts
 
 
 def _counts(source: Source, line: int, cells: list[str], titles: list[str]) -> Array:
