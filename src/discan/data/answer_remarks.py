@@ -20,6 +20,7 @@ log = logging.getLogger("discan")
 FRAME = "the data frame"
 LISTED = 8  # titles in a remark
 MANY_CATEGORIES = 50
+MANY_SNPS = 20
 FEW_ROWS_EACH = 10.0
 
 _ABSENT = set(
@@ -126,6 +127,9 @@ def remark_on_values(
         remark = "%s: columns with very many different answers: %s; %s leaves them out"
         use = Argument("metadata", ",".join(c.title for c in many[:LISTED]))
         log.warning(remark, origin, ", ".join(texts), use)
+    if origin != FRAME and len(counted) >= MANY_SNPS and _are_dosages(counted):
+        remark = "%s: 0, 1 and 2 are answers here; if they count alleles, use %s"
+        log.warning(remark, origin, Argument("format", "dosages"))
     empty = [c.title for c in columns if not c.values]
     if empty:
         remark = "%s: %s without any answer left out: %s"
@@ -135,6 +139,12 @@ def remark_on_values(
     if single:
         remark = "%s: every answer is the same, apart from missing cells, in %s"
         log.info(remark, origin, _listed(single))
+
+
+def _are_dosages(columns: Sequence[Column]) -> bool:
+    """Tell whether all columns hold 0, 1 and 2 and nothing else."""
+    found = {value for column in columns for value in column.values}
+    return {"0", "1", "2"} <= found <= {"0", "1", "2", "9", "-1", "-9"}
 
 
 def _alike(columns: Sequence[Column]) -> list[tuple[list[str], list[str]]]:

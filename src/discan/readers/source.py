@@ -56,7 +56,7 @@ class Source:
     def __init__(self, path: str | os.PathLike[str], max_unpacked: int = MAX_UNPACKED) -> None:
         if not os.fspath(path):
             raise InputError("the name of the file to read is empty")
-        self.path = Path(path)
+        self.path = _meant(Path(path))
         self.max_unpacked = max_unpacked
         self._limits: dict[Path, int] = {}
         mode = _mode(self.path)
@@ -304,6 +304,15 @@ class TextSource(Source):
     def open(self, path: Path | None = None) -> BinaryIO:
         """Return the text as a stream of bytes."""
         return io.BytesIO(self._text)
+
+
+def _meant(path: Path) -> Path:
+    """Return the .bed file of PLINK whose name is given without its ending, as PLINK takes it."""
+    bed = path.with_name(f"{path.name}.bed") if path.name else path
+    try:
+        return bed if not path.exists() and bed.is_file() else path
+    except (OSError, ValueError):
+        return path
 
 
 def _mode(path: Path) -> int:
