@@ -94,7 +94,7 @@ def _choose(
 
 
 def _reaches(least: tuple[float, float], corpus: Corpus, n_components: int) -> bool:
-    """Whether there are so many tokens per loading and per score."""
+    """Whether there are this many tokens per loading and per score."""
     per_loading, per_score = least
     rows = max(corpus.n_words * per_loading, corpus.n_documents * per_score)
     return bool(corpus.n_tokens >= n_components * rows)
