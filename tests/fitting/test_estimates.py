@@ -89,6 +89,19 @@ def test_documents_on_disk(kind, shape, folders, monkeypatch):
     assert 0.8 <= found <= 1.2
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [LARGE[1], *(pytest.param(shape, marks=pytest.mark.slow) for shape in (LARGE[0], LARGE[2]))],
+    ids=str,
+)
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_parents_of_documents_on_disk(model, shape, folders, monkeypatch):
+    """Their start, a flat chain, holds a table of all documents."""
+    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 3))
+    settings = {"model": model, "n_parents": 4, "learn": "auto"}
+    assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], Gibbs(**CHAIN), **settings) <= 1.2
+
+
 def test_a_folder_is_opened_in_little_memory(folders):
     """It is verified and cut into blocks, a part after another."""
     folder = folders(LARGE[2])

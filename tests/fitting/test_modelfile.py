@@ -358,9 +358,9 @@ WRONG_HEADERS = {
         within("metadata"), [{"name": "a", "values": ["x"]}], "1 values for 25 documents",
     ),
     "metadata that are no text": (
-        within("metadata"), [{"name": "a", "values": [1] * 25}], "no list of texts",
+        within("metadata"), [{"name": "a", "values": [1] * 25}], "not a list of texts",
     ),
-    "metadata without a name": (within("metadata"), [{"name": 3, "values": []}], "no name"),
+    "metadata without a name": (within("metadata"), [{"name": 3, "values": []}], "not a name"),
     "metadata that are no numbers": (
         within("metadata"), [{"name": "a", "array": "gamma"}], "one number per document",
     ),
@@ -377,7 +377,7 @@ WRONG_HEADERS = {
     "names of components": (within("component_names"), ["a"], "names of the components"),
     "names that are no text": (within("component_names"), [1, 2, 3], "names of the components"),
     "huge number of cycles": (within("attributes", "n_iter_"), 2**70, "n_iter_ is"),
-    "outer class": (within("outer"), {"class": "x", "settings": {}, "facts": {}}, "not sound"),
+    "outer class": (within("outer"), {"class": "x", "settings": {}, "facts": {}}, "invalid"),
 }  # fmt: skip
 
 
@@ -469,7 +469,7 @@ def test_an_objective_of_minus_infinity_survives(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "piece"), [("", "is empty"), ("a\0b", "no name of a file"), ("\ud800", "no name")]
+    ("name", "piece"), [("", "is empty"), ("a\0b", "not a file name"), ("\ud800", "file name")]
 )
 def test_names_that_no_file_has(fitted, name, piece):
     estimator, _ = fitted
@@ -491,9 +491,9 @@ def test_a_name_that_is_too_long(fitted, tmp_path):
 
 def test_what_is_no_path(fitted):
     estimator, path = fitted
-    with pytest.raises(InputError, match="no name of a file"):
+    with pytest.raises(InputError, match="is not a file name"):
         estimator.save(3)
-    with pytest.raises(InputError, match="no name of a file"):
+    with pytest.raises(InputError, match="is not a file name"):
         discan.load(3)
     discan.load(os.fsencode(path))
 

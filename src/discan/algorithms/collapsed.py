@@ -89,7 +89,7 @@ class Collapsed(Sampler):
 
     Parameters
     ----------
-    burn_in, n_draws, thin, keep_draws, forget, learn_every, settle, fold_in
+    burn_in, n_draws, thin, keep_draws, forget, learn_every, smooth, settle, fold_in
         As for ``Gibbs``.
     schedule : {"auto", "exact", "blocked"}
         "exact" is one sequential sweep, on one thread. "blocked" freezes the word counts within

@@ -61,7 +61,7 @@ def write_file(
     """Write a file; at any moment ``path`` is either the old file or the whole new one.
 
     A link is followed to the file that it names, or refused if ``follow`` is False. So is anything
-    that is no regular file.
+    that is not a regular file.
     """
     place = Place.of(path, follow)
     place.check_regular()
@@ -205,7 +205,7 @@ def _array(path: str | os.PathLike[str], stream: BinaryIO, name: str, place: Sto
 
 
 def _check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no file: a pipe would never end."""
+    """Refuse anything but a file: reading a pipe would never end."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -213,7 +213,7 @@ def _check_file(path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise ModelFileError(f"{str(path)!r} is no name of a file ({error})") from None
+        raise ModelFileError(f"{str(path)!r} is not a file name ({error})") from None
     if stat.S_ISDIR(mode):
         raise StorageError(f"{path}: a folder (directory), not a file")
     if not stat.S_ISREG(mode):
@@ -355,7 +355,7 @@ def _sha(value: Array) -> str:
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return result
 
 

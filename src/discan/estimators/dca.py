@@ -170,7 +170,7 @@ class DCA(
         parent is the first.
     parent_scores_, parent_proportions_ : (I, R) arrays
         Posterior mean of the parents' scores of the training documents, and the same with rows that
-        sum to 1. ``parent_sizes_`` (R,) is the mean of the proportions over documents.
+        sum to 1. ``parent_sizes_`` (R,) is the posterior mean of the proportions, over documents.
     components_sd_, component_counts_sd_, scores_sd_ : arrays
         Posterior standard deviations: of the samplers all three, of "variational" the first and
         the last. The other algorithms estimate points; there the attribute is an error that says
