@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from discan.algorithms.base import ALGORITHMS, Algorithm
@@ -20,6 +21,8 @@ __all__ = ["choose", "learnt_by_default"]
 CHAIN = Collapsed(
     burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, start="map", settle=0.003
 )
+# If it counts components, its start has been a chain, which has decided about them.
+COUNTING = replace(CHAIN, n_draws=250)
 # With this many tokens per loading and per score, a point estimate is as good, many times sooner.
 PLENTY = (30.0, 30.0)
 # With fewer, it overfits.
@@ -84,7 +87,7 @@ def _choose(
     if corpus is not None and (counts or not many) and CHAIN.refusal(model, learn, corpus) is None:
         plenty = not (learn or counts) and _reaches(PLENTY, corpus, n_components)
         if not plenty or MAP().refusal(model, learn):
-            return CHAIN
+            return COUNTING if counts else CHAIN
     few = corpus is not None and not _reaches(FEW, corpus, n_components)
     for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
         if algorithm.refusal(model, learn) is None:

@@ -124,8 +124,8 @@ class DCA(
         Progress bar on stderr; by default only in a terminal.
     max_components : int, optional
         With ``n_components="auto"``, the most components that are tried. By default one per 4
-        documents and per 200 tokens, at least 10 and at most 200. It should be well above the
-        number that is used.
+        documents and per 200 tokens, beyond 200 one per 1,000 tokens, at least 10 and at most
+        1,000. It should be well above the number that is used.
     checkpoint : path, optional
         Folder to write the run to every ``checkpoint_every`` cycles. After any end, even kill -9,
         ``discan.resume(folder)`` continues from there and ends with the same bits.
