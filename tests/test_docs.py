@@ -62,6 +62,15 @@ def test_blocks_that_do_not_run_say_why(path):
         assert not block.refused or len(block.refused) > 15
 
 
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_every_block_is_closed(path):
+    """A fence that is missing turns the rest of a page inside out."""
+    text = path.read_text("utf-8")
+    assert len(re.findall(r"^ *```", text, re.MULTILINE)) % 2 == 0
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^.+\n#+ .*", prose, re.MULTILINE) == []  # a blank line before a heading
+
+
 def test_every_figure_is_shown():
     shown = {name for path in PAGES for name in blocks.figures(path.read_text("utf-8"))}
     assert {path.name for path in (DOCS / "figures").iterdir()} == shown

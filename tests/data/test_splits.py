@@ -43,6 +43,13 @@ def test_seed_decides(split, corpus):
 
 
 @pytest.mark.parametrize("split", SPLITS)
+def test_a_table_is_split_like_its_corpus(split):
+    table = np.random.default_rng(0).poisson(1.5, size=(40, 12))
+    parts = zip(split(table, 0.4), split(Corpus(table), 0.4), strict=True)
+    assert all(np.array_equal(dense(one), dense(other)) for one, other in parts)
+
+
+@pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("fraction", [0, 1, -0.1, np.nan])
 def test_bad_fraction(split, corpus, fraction):
     with pytest.raises(InputError, match="fraction"):

@@ -2,6 +2,7 @@
 """A file is written whole or not at all; a device or a pipe is written to as it is."""
 
 import errno
+import json
 import logging
 import os
 import stat
@@ -16,6 +17,7 @@ import pytest
 
 from discan.data import drafts, storage
 from discan.data.drafts import Place
+from discan.data.foreign import foreign
 from discan.data.storage import probe, read_file, write_file, write_whole
 from discan.errors import InputError, LimitError, ModelFileError, StorageError
 
@@ -144,7 +146,7 @@ def test_links_can_be_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "piece"),
-    [("", "is empty"), ("a\0b", "no name of a file"), ("x/y", "Not a directory")],
+    [("", "is empty"), ("a\0b", "not a file name"), ("x/y", "Not a directory")],
 )
 def test_bad_names(tmp_path, monkeypatch, name, piece):
     monkeypatch.chdir(tmp_path)
@@ -155,7 +157,7 @@ def test_bad_names(tmp_path, monkeypatch, name, piece):
 
 
 def test_a_path_is_text():
-    with pytest.raises(InputError, match="path=3 is no name of a file"):
+    with pytest.raises(InputError, match="path=3 is not a file name"):
         write_whole(3, "text")
 
 
@@ -405,7 +407,7 @@ def test_what_is_no_file_is_not_read(tmp_path):
         read_file(tmp_path, "test")
     with pytest.raises(ModelFileError, match="no such file"):
         read_file(tmp_path / "x" / "y", "test")
-    with pytest.raises(ModelFileError, match="no name of a file"):
+    with pytest.raises(ModelFileError, match="not a file name"):
         read_file("a\0b", "test")
     with pytest.raises(StorageError, match="too long"):
         read_file("a" * 300, "test")
@@ -420,14 +422,12 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
 
 
 def test_too_little_memory_is_said(tmp_path, monkeypatch):
-    import safetensors
-
-    write_file(tmp_path / "x", "test", {}, {})
+    write_file(tmp_path / "x", "test", {}, {"a": np.zeros(3)})
 
     def fail(*arguments, **options):
         raise MemoryError
 
-    monkeypatch.setattr(safetensors, "safe_open", fail)
+    monkeypatch.setattr(storage, "_array", fail)
     with pytest.raises(LimitError, match="not enough memory"):
         read_file(tmp_path / "x", "test")
 
@@ -438,3 +438,95 @@ def test_strange_versions_are_refused(tmp_path, version):
     with pytest.raises(ModelFileError, match="upgrade discan") as caught:
         read_file(tmp_path / "x", "test")
     assert len(str(caught.value)) < 400
+
+
+CUT = """
+import os, sys
+from discan.data import storage
+from discan.errors import ModelFileError
+
+path, read = sys.argv[1], storage._array
+
+def cut(*arguments):  # another program cuts the file after its header was read
+    os.truncate(path, 4096)
+    return read(*arguments)
+
+storage._array = cut
+try:
+    storage.read_file(path, "test")
+except ModelFileError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_is_cut_short_while_it_is_read(tmp_path):
+    write_file(tmp_path / "x", "test", {}, {"a": np.zeros(100_000)})
+    done = subprocess.run(
+        [sys.executable, "-c", CUT, str(tmp_path / "x")], capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done
+    assert "cut short while it was read" in done.stdout
+
+
+def rewritten(path, change, data=None):
+    """Change the places of the arrays, as a file lists them, and perhaps their bytes."""
+    content = path.read_bytes()
+    n_bytes = int.from_bytes(content[:8], "little")
+    entries = json.loads(content[8 : 8 + n_bytes])
+    change(entries)
+    head = json.dumps(entries).encode()
+    rest = content[8 + n_bytes :] if data is None else data
+    path.write_bytes(len(head).to_bytes(8, "little") + head + rest)
+
+
+def place(name, begin, end):
+    return lambda entries: entries[name].update(data_offsets=[begin, end])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (place("b", 0, 24), "arrays overlap, or leave gaps"),
+        (place("b", 8, 32), "arrays overlap, or leave gaps"),
+        (place("a", 8, 32), "arrays overlap, or leave gaps"),
+        (place("b", 24, 10**4000), "the place of array 'b' cannot be read"),
+        (place("b", 24, -1), "the place of array 'b' cannot be read"),
+        (place("b", 24, True), "the place of array 'b' cannot be read"),
+        (lambda entries: entries.update(b=[]), "the place of array 'b' cannot be read"),
+        (lambda entries: entries["b"].update(dtype="BF16"), "'b' cannot be read"),
+        (lambda entries: entries["b"].update(shape=[3] + [1] * 100), "no possible shape"),
+        (lambda entries: entries["c"].update(shape=[0, 2**70]), "no possible shape"),
+        (lambda entries: entries.pop("c"), "missing or superfluous"),
+        (lambda entries: [entries.pop(name) for name in "bc"], r"holds \d+ bytes, not \d+"),
+        (lambda entries: entries.update(__metadata__=[]), "not one of discan's"),
+    ],
+)
+def test_places_of_arrays_are_checked(tmp_path, change, message):
+    arrays = {"a": np.arange(3.0), "b": np.arange(3.0), "c": np.zeros(0)}
+    write_file(tmp_path / "x", "test", {}, arrays)
+    rewritten(tmp_path / "x", change)
+    with pytest.raises(ModelFileError, match=message) as caught:
+        read_file(tmp_path / "x", "test")
+    assert len(str(caught.value)) < 400
+
+
+def test_sizes_beyond_any_file_are_not_repeated(tmp_path):
+    write_file(tmp_path / "x", "test", {}, {"a": np.arange(3.0)})
+    for end in (10**4000, 1e308, 2**63):
+        rewritten(tmp_path / "x", place("a", 0, end), b"\0" * 8)
+        assert foreign(tmp_path / "x") is None
+        with pytest.raises(ModelFileError) as caught:
+            read_file(tmp_path / "x", "test")
+        assert len(str(caught.value)) < 400
+
+
+def test_flags_are_true_or_false(tmp_path):
+    flags = np.array([True, False]).view(np.uint8)
+    for value, sound in ((1, True), (2, False), (255, False)):
+        flags[0] = value
+        write_file(tmp_path / "x", "test", {}, {"a": flags.view(bool)})
+        if sound:
+            assert read_file(tmp_path / "x", "test")[1]["a"].tolist() == [True, False]
+        else:
+            with pytest.raises(ModelFileError, match="neither true nor false"):
+                read_file(tmp_path / "x", "test")

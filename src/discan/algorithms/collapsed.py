@@ -89,8 +89,8 @@ class Collapsed(Sampler):
 
     Parameters
     ----------
-    burn_in, n_draws, thin, keep_draws, forget, learn_every, settle
-        As for every sampler.
+    burn_in, n_draws, thin, keep_draws, forget, learn_every, smooth, settle, fold_in
+        As for ``Gibbs``.
     schedule : {"auto", "exact", "blocked"}
         "exact" is one sequential sweep, on one thread. "blocked" freezes the word counts within
         each of ``n_rounds`` sets of documents (the token itself excluded) and updates them in

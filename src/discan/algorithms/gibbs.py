@@ -46,7 +46,39 @@ class SplitState:
 @ALGORITHMS.register
 @dataclass(frozen=True)
 class Gibbs(Sampler):
-    """Direct Gibbs: documents are independent given the loadings, so any threads give one chain."""
+    """Direct Gibbs: documents are independent given the loadings, so any threads give one chain.
+
+    Parameters
+    ----------
+    burn_in : int, default=200
+        Sweeps before the first draw.
+    n_draws : int, default=100
+        Draws that are averaged.
+    thin : int, default=1
+        Sweeps from one draw to the next.
+    keep_draws : bool, default=False
+        Keep the component counts, loadings and hyperparameters of every draw.
+    forget : bool, default=False
+        Drop the draws of the first half of the chain so far, whenever the number of sweeps has
+        doubled since draws were last dropped, first after twice ``burn_in``. So the answer at any
+        time comes from the last half to three quarters of the chain.
+    learn_every : int, default=1
+        Sweeps from one move of the hyperparameters to the next; during the burn-in there is one
+        after every sweep.
+    smooth : int, default=0
+        Sweeps at the beginning in which gamma, if it is learnt, is kept at a quarter of its first
+        default or above. Smooth components change more easily, so the chain finds good ones sooner
+        (theory 4.10). These sweeps belong to the start.
+    settle : float, default=0.0
+        End the chain early, when log p(W, z) rises no more than this from one quarter of its sweeps
+        to the next, in nats per token; 0 makes all sweeps. Small corpora get at least as many
+        sweeps as take two or three seconds.
+    fold_in : {"fast", "gibbs"}, default="fast"
+        How new documents get their component counts, given the components. "fast" splits each token
+        by the expected counts of all others, as collapsed variational inference does. "gibbs" draws
+        each token at least 150 times: exact in the limit, and about a hundred times slower. It pays
+        where P(l = 0) of single documents must be exact. Short documents are always summed exactly.
+    """
 
     name = "gibbs"
     short = "direct"

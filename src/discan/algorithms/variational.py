@@ -43,7 +43,7 @@ class Variational(Expectation):
     ----------
     loadings : {"dirichlet", "point"}
         A Dirichlet posterior of the loadings, or a point estimate (MAP in the log basis).
-    online, batch_entries, delay, decay, visits, inner
+    online, batch_entries, delay, decay, visits, inner, fold_in_tolerance
         As for ``MAP``.
     """
 

@@ -102,7 +102,7 @@ def split_cell(cell: str, separators: str) -> list[str]:
 
 
 def allele_marks(columns: Sequence[Column], split: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the marks of missing alleles in use: always ".", "?", "-9"; "0" if it is no allele."""
+    """Return the marks of missing alleles: always ".", "?" and "-9"; "0" unless it is an allele."""
     cells = [
         split_cell(value, split[column.title]) if column.title in split else [value]
         for column in columns

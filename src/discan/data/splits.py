@@ -26,10 +26,12 @@ def split_documents(
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Corpus or (I, J) counts
+        The data to split.
     fraction : float
         Share of the documents in the second part, which holds at least one.
     rng : int or numpy.random.Generator
+        Seed, or source of random numbers.
 
     Returns
     -------
@@ -37,6 +39,7 @@ def split_documents(
         Documents in their original order.
     """
     _check_fraction(fraction)
+    corpus = Corpus.of(corpus)
     n_documents = corpus.n_documents
     if n_documents < 2:
         raise InputError("a single document cannot be split; use split_tokens instead")
@@ -49,17 +52,19 @@ def split_tokens(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tupl
 
     Parameters
     ----------
-    corpus : Corpus
-        Of whole counts.
+    corpus : Corpus or (I, J) counts
+        Whole counts.
     fraction : float
         Probability that a token goes to the second part.
     rng : int or numpy.random.Generator
+        Seed, or source of random numbers.
 
     Returns
     -------
     observed, scored : Corpus
         The same documents in the same order; exposures are unchanged.
     """
+    corpus = Corpus.of(corpus)
     scored = _draw(corpus, fraction, rng)
     observed = corpus.counts - scored
     first, second = (corpus.with_counts(part, corpus.exposures) for part in (observed, scored))
@@ -74,10 +79,12 @@ def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tup
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Corpus or (I, J) counts
+        The data to split.
     fraction : float
         Share of the pairs in the second part, which holds at least one.
     rng : int or numpy.random.Generator
+        Seed, or source of random numbers.
 
     Returns
     -------
@@ -85,6 +92,7 @@ def split_entries(corpus: Corpus, fraction: float = 0.1, rng: Random = 0) -> tup
         The same documents in the same order.
     """
     _check_fraction(fraction)
+    corpus = Corpus.of(corpus)
     pairs, entry_pairs = _numbered(corpus.pair_of_entry)
     if pairs.size < 2:
         raise InputError(
@@ -100,17 +108,19 @@ def thin(corpus: Corpus, fraction: float = 0.5, rng: Random = 0) -> tuple[Corpus
 
     Parameters
     ----------
-    corpus : Corpus
-        Of whole counts.
+    corpus : Corpus or (I, J) counts
+        Whole counts.
     fraction : float
-        f, the probability that a token goes to the second part.
+        The probability f that a token goes to the second part.
     rng : int or numpy.random.Generator
+        Seed, or source of random numbers.
 
     Returns
     -------
     train, test : Corpus
         The same documents in the same order.
     """
+    corpus = Corpus.of(corpus)
     drawn = _draw(corpus, fraction, rng)
     exposures = corpus.known_exposures
     return (

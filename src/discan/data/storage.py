@@ -8,13 +8,14 @@ content gives the same bytes. Nothing is ever unpickled.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from discan import __version__
 from discan.data.drafts import Place, replace_file, storage_errors, try_place
 from discan.data.foreign import foreign
 from discan.data.intake import reason
+from discan.data.regular import open_regular
 from discan.errors import InputError, LimitError, ModelFileError, StorageError, shown
 from discan.typing import Array
 
@@ -41,6 +43,7 @@ _TYPES = {
 # Longer lists of names are kept as arrays: a header of more than 100 MB is not read.
 _MANY_NAMES = 10_000
 _LARGEST_HEADER = 100_000_000
+_AT_ONCE = 2**30  # bytes; some systems read no more at a time
 _NAMES = "names."
 
 
@@ -58,7 +61,7 @@ def write_file(
     """Write a file; at any moment ``path`` is either the old file or the whole new one.
 
     A link is followed to the file that it names, or refused if ``follow`` is False. So is anything
-    that is no regular file.
+    that is not a regular file.
     """
     place = Place.of(path, follow)
     place.check_regular()
@@ -148,22 +151,21 @@ def read_file(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], 
     """Read a file; if anything is wrong with it, raise a ModelFileError with the reason.
 
     Checksums tell damage, not deceit: what a header and arrays mean is for the caller to check.
+    The file is read and not mapped: a mapped file that is cut short would kill the process.
     """
-    from safetensors import SafetensorError, safe_open
-
-    _check_file(path)
     try:
-        with safe_open(path, framework="numpy") as stream:
-            metadata = stream.metadata() or {}
-            header = _header(path, metadata, kind)
-            arrays = {name: stream.get_tensor(name) for name in stream.keys()}
-    except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        found = foreign(path) or f"not a whole discan file ({reason(error)})"
-        raise ModelFileError(f"{path}: {found}") from None
+        with _opened(path) as stream:
+            header, places = _head(path, stream, kind)
+            arrays = {name: _array(path, stream, name, place) for name, place in places.items()}
+        return _verified(path, header, arrays), arrays
     except MemoryError:
         raise LimitError(f"{path}: there is not enough memory to load it") from None
+
+
+def _verified(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Array]
+) -> Any:
+    """Compare the arrays with their checksums; return the header, with its long lists of names."""
     sums = header.pop("sha256", None)
     if not isinstance(sums, dict) or set(sums) != set(arrays):
         raise ModelFileError(f"{path}: arrays are missing or superfluous; the file is damaged")
@@ -172,11 +174,38 @@ def read_file(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], 
             raise ModelFileError(
                 f"{path}: array {shown(name)} fails its checksum; the file is damaged"
             )
-    return _with_names_back(path, header, arrays), arrays
+    return _with_names_back(path, header, arrays)
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file; what is none is refused: a pipe would never end."""
+    _check_file(path)
+    with storage_errors(path), open_regular(path) as stream:
+        yield stream
+
+
+def _array(path: str | os.PathLike[str], stream: BinaryIO, name: str, place: StoredArray) -> Array:
+    """Read an array."""
+    try:
+        result = np.empty(place.shape, dtype=place.dtype)
+    except (ValueError, OverflowError):  # too many dimensions, or a size beside a 0
+        raise ModelFileError(f"{path}: array {shown(name)} has no possible shape") from None
+    view = result.reshape(-1).view(np.uint8)
+    stream.seek(place.start)
+    at = 0
+    while at < view.size:
+        n_bytes = stream.readinto(view[at : at + _AT_ONCE].data)  # type: ignore[attr-defined]
+        if not n_bytes:
+            raise ModelFileError(f"{path}: cut short while it was read")
+        at += n_bytes
+    if place.dtype == np.bool_ and view.size and view.max() > 1:
+        raise ModelFileError(f"{path}: array {shown(name)} holds what is neither true nor false")
+    return result
 
 
 def _check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no file: a pipe would never end."""
+    """Refuse anything but a file: reading a pipe would never end."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -184,7 +213,7 @@ def _check_file(path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise ModelFileError(f"{str(path)!r} is no name of a file ({error})") from None
+        raise ModelFileError(f"{str(path)!r} is not a file name ({error})") from None
     if stat.S_ISDIR(mode):
         raise StorageError(f"{path}: a folder (directory), not a file")
     if not stat.S_ISREG(mode):
@@ -227,22 +256,38 @@ def read_places(
 
     The checksum of the header is verified, and those of the arrays are not.
     """
-    _check_file(path)
-    with storage_errors(path), open(path, "rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        n_bytes = int.from_bytes(stream.read(8), "little")
-        text = stream.read(n_bytes) if n_bytes <= min(size - 8, _LARGEST_HEADER) else b""
+    with _opened(path) as stream:
+        return _head(path, stream, kind)
+
+
+def _head(
+    path: str | os.PathLike[str], stream: BinaryIO, kind: str
+) -> tuple[dict[str, Any], dict[str, StoredArray]]:
+    """Read the header of an open file, and where its arrays are: side by side, to its end."""
+    size = os.fstat(stream.fileno()).st_size
+    n_bytes = int.from_bytes(stream.read(8), "little")
+    text = stream.read(n_bytes) if n_bytes <= min(size - 8, _LARGEST_HEADER) else b""
     if not text or len(text) != n_bytes:
         raise ModelFileError(f"{path}: {foreign(path) or 'not a whole discan file'}")
-    entries = parse_json(path, text)
+    try:
+        entries = parse_json(path, text)
+    except ModelFileError:
+        if found := foreign(path):
+            raise ModelFileError(f"{path}: {found}") from None
+        raise
     metadata = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
     if not isinstance(metadata, dict):
-        raise ModelFileError(f"{path}: a file of arrays, but not one of discan's")
+        raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
     header = _header(path, metadata, kind)
     places = {name: _place(path, name, entry, 8 + n_bytes) for name, entry in entries.items()}
-    end = max((p.start + _n_bytes(p) for p in places.values()), default=8 + n_bytes)
+    end = 8 + n_bytes
+    for place in sorted(places.values(), key=lambda place: (place.start, _n_bytes(place))):
+        if place.start != end:
+            raise ModelFileError(f"{path}: arrays overlap, or leave gaps; the file is damaged")
+        end += _n_bytes(place)
     if end != size:
-        raise ModelFileError(f"{path}: holds {size:,} bytes, not {end:,}; the file is cut short")
+        problem = foreign(path) or f"holds {size:,} bytes, not {end:,}; the file is damaged"
+        raise ModelFileError(f"{path}: {problem}")
     return header, places
 
 
@@ -310,7 +355,7 @@ def _sha(value: Array) -> str:
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return result
 
 

@@ -117,7 +117,8 @@ def _outcome(blocs: Blocs) -> str:
     rows = "".join(
         f'<div class="stack"><b>{name}</b><div class="bar tall">'
         + "".join(
-            f'<i style="flex:{share:.4f};background:{colours[k]};color:{ink_on(colours[k])}">'
+            f'<i class="{"slim" if share < 0.12 else "broad"}" style="flex:{share:.4f};'
+            f'background:{colours[k]};color:{ink_on(colours[k])}">'
             + (f"{blocs.letters[k]} {share:.0%}" if share >= 0.045 else "")
             + "</i>"
             for k, share in enumerate(shares)
@@ -198,6 +199,15 @@ figure svg{{display:block;width:100%;min-width:1060px;height:auto}}
 td:last-child,thead th:last-child{{width:320px;padding-right:0}}
 thead th{{padding:.2rem 0 0}}
 .ends{{display:flex;justify-content:space-between;width:300px}}
+@media(max-width:700px){{
+td,thead th{{display:block}}
+thead th:first-child{{display:none}}
+td:last-child{{border-top:0;padding:0 0 .6rem}}
+td:last-child,thead th:last-child{{width:auto}}
+td svg{{max-width:100%;height:auto}}
+.ends{{max-width:100%}}
+.tall .slim{{font-size:0}}
+}}
 """
 
 _PAGE = """<!DOCTYPE html>

@@ -87,7 +87,17 @@ class Answers(Fitted):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the components, which are the columns of ``transform``, (K,)."""
+        """Return the names of the components, which are the columns of ``transform``.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Part of scikit-learn's interface.
+
+        Returns
+        -------
+        (K,) array of str
+        """
         check_is_fitted(self)
         if input_features is not None:
             _check_feature_names_in(self, input_features)
@@ -127,12 +137,7 @@ class Answers(Fitted):
     # ---- quality ----
 
     def quality(self, X: Any = None, n_words: int = 10, library: str | None = None) -> Any:
-        """How good each component is, as a data frame with a row per component.
-
-        The columns are size, coherence (``npmi``, ``u_mass``: whether the component's first words
-        occur in the same documents), exclusivity, lift, effective number of documents, the nearest
-        other component with its Hellinger distance, and flags ("dead", "twin"); see
-        ``discan.evaluation.quality.Quality``. After several chains there is also the stability.
+        """Measure how good each component is; a data frame with a row per component.
 
         Parameters
         ----------
@@ -142,6 +147,14 @@ class Answers(Fitted):
             First words of each component that are looked at.
         library : {"pandas", "polars"}, optional
             As for ``components_frame``.
+
+        Returns
+        -------
+        data frame
+            Columns: size; coherence (``npmi``, ``u_mass``: whether the component's first words
+            occur in the same documents); exclusivity; lift; effective number of documents; the
+            nearest other component with its Hellinger distance; flags ("dead", "twin"); and, after
+            several chains, the stability. See ``discan.evaluation.quality.Quality``.
         """
         check_is_fitted(self, "scores_")
         corpus = None if X is None else self._corpus(X)
@@ -152,19 +165,22 @@ class Answers(Fitted):
         return frame(library, self.fit_.nouns.component, names, columns)
 
     def diagnostics(self, library: str | None = None) -> Any:
-        """Whether the draws of a chain, or of several, have mixed, as a data frame.
-
-        There is a row per quantity: log p(W, z), the entropy of the sizes and the hyperparameters
-        that were learnt, none of which depends on the order of the components; then the sizes of
-        the components, matched between chains. The columns are mean, sd, 5 % and 95 % quantiles,
-        rank-normalised split R-hat, and effective sample sizes of the bulk and of the tails
-        (Vehtari and others 2021). R-hat above 1.05 says that chains, or the halves of a chain, tell
-        different things.
+        """Diagnose whether the draws of one chain or several have mixed; a data frame.
 
         Parameters
         ----------
         library : {"pandas", "polars"}, optional
             As for ``components_frame``.
+
+        Returns
+        -------
+        data frame
+            A row per quantity. First those that do not depend on the order of the components:
+            log p(W, z), the entropy of the sizes, and the hyperparameters that were learnt. Then
+            the sizes of the components, matched between chains. The columns are the mean, the
+            standard deviation, the 5 % and 95 % quantiles, rank-normalised split R-hat, and the
+            effective sample sizes of the bulk and of the tails (Vehtari and others 2021). R-hat
+            above 1.05 means that chains, or the halves of a chain, disagree.
         """
         check_is_fitted(self)
         rows = diagnostics(self.fit_)
@@ -178,28 +194,33 @@ class Answers(Fitted):
         return frame(library, "quantity", [row.quantity for row in rows], columns)
 
     def to_arviz(self) -> Any:
-        """The draws as an xarray DataTree, as ArviZ takes it (the extra ``discan[arviz]``).
+        """Return the draws as an xarray DataTree for ArviZ; needs the extra ``discan[arviz]``.
 
-        The groups are "posterior" and "sample_stats", the dimensions chain and draw; components are
-        matched between chains. Always there: the sizes of the components, the hyperparameters that
-        were learnt and "lp", log p(W, z). If the sampler kept its draws (``keep_draws=True``) there
-        are also "loadings" and "component_counts".
+        Returns
+        -------
+        xarray.DataTree
+            The groups are "posterior" and "sample_stats", with dimensions chain and draw;
+            components are matched between chains. The posterior has the sizes of the components and
+            the hyperparameters that were learnt. If the sampler kept its draws
+            (``keep_draws=True``), it also has "loadings" and "component_counts". The statistic "lp"
+            is log p(W, z).
         """
         check_is_fitted(self)
         return data_tree(self.fit_)
 
     def intervals(self, level: float = 0.9, X: Any = None, n_samples: int = 50) -> Intervals:
-        """Credible intervals of scores, proportions, components and hyperparameters.
+        """Compute credible intervals of scores, proportions, components and hyperparameters.
 
         Samplers and "variational": quantiles of beta or gamma distributions with the posterior
-        means and standard deviations; hyperparameters: quantiles of their draws. Algorithms that
-        estimate points have None, unless X is given: then scores have intervals by the information
-        in a document's tokens, given the components, and components have intervals by the
-        bootstrap. ``notes`` say what was done.
+        means and standard deviations; hyperparameters: quantiles of their draws. Point estimates
+        ("ml", "map", "cvb0") have None without X. With X, scores have intervals from the
+        information in a document's tokens, given the components, and components have bootstrap
+        intervals. ``notes`` say what was done.
 
         Parameters
         ----------
         level : float, default=0.9
+            Probability of each interval.
         X : (I, J) counts, optional
             The training documents.
         n_samples : int, default=50
@@ -224,11 +245,12 @@ class Answers(Fitted):
         self, X: Any, n: int | None = None, *, by: str = "tail", n_simulated: int = 199,
         method: Any = "bound", library: str | None = None,
     ) -> Any:  # fmt: skip
-        """Documents as a data frame, those that the model finds most unlikely first.
+        """Return documents as a data frame, the most unlikely under the model first.
 
         Parameters
         ----------
         X : (I, J) counts
+            Documents to judge.
         n : int, optional
             Rows of the frame; all documents by default.
         by : {"tail", "likelihood"}, default="tail"
@@ -246,8 +268,8 @@ class Answers(Fitted):
         data frame
             Columns: "number" of the document in X, from 0; "tokens"; "nats per token", the log
             probability of its tokens divided by their number; "tail probability", the share of
-            documents drawn from the model that are no likelier, at least 1 / (n_simulated + 1);
-            "unlikely words", given the document's mix of components.
+            documents drawn from the model that are at most as likely, at least
+            1 / (n_simulated + 1); "unlikely words", given the document's mix of components.
         """
         corpus = self._corpus(X)
         with self._threads() as engine:
@@ -266,13 +288,18 @@ class Answers(Fitted):
         return frame(library, fit.nouns.document, [names[i] for i in found.documents], columns)
 
     def components_frame(self, library: str | None = None) -> Any:
-        """The components as a data frame, a row per word and a column per component.
+        """Return the components as a data frame, a row per word and a column per component.
 
         Parameters
         ----------
         library : {"pandas", "polars"}, optional
             By default the one that is installed; pandas, if both are. With pandas the words are the
             index, with polars the first column.
+
+        Returns
+        -------
+        data frame
+            The transpose of ``components_``, with names.
         """
         check_is_fitted(self)
         fit = self.fit_
@@ -280,20 +307,34 @@ class Answers(Fitted):
         return frame(library, fit.nouns.word, names, self._columns(self.fit_.components.T))
 
     def scores_frame(self, library: str | None = None) -> Any:
-        """The scores of the training documents as a data frame, a row per document.
+        """Return the scores of the training documents as a data frame, a row per document.
 
-        For "dm" they are the proportions; for "gp" and "cgp", amounts. ``library`` is as for
-        ``components_frame``.
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            As for ``components_frame``.
+
+        Returns
+        -------
+        data frame
+            ``scores_`` with names: proportions for "dm", amounts for "gp" and "cgp".
         """
         check_is_fitted(self, "scores_")
         return frame(library, *self._documents(), self._columns(self.fit_.scores))
 
     def documents_frame(self, library: str | None = None) -> Any:
-        """All that is known of the training documents as a data frame, a row per document.
+        """Return all that is known of the training documents as a data frame, a row per document.
 
-        The columns are the metadata (label, date, author, ...), the name of the document's largest
-        component, the share of that, and the shares of all components. ``library`` is as for
-        ``components_frame``.
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            As for ``components_frame``.
+
+        Returns
+        -------
+        data frame
+            Columns: the metadata (label, date, author, ...), the name of the document's largest
+            component, its share, and the shares of all components.
         """
         check_is_fitted(self, "scores_")
         fit = self.fit_

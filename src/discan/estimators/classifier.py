@@ -36,10 +36,10 @@ class DCAClassifier(ClassifierMixin, MetaEstimator):
     Parameters
     ----------
     n_components : int, default=10
-        Several for each class do no harm.
+        Several per class are fine.
     weight : int, default=1
-        How many tokens the label counts as. One token says little beside a long document: more
-        make the components keep to the classes.
+        How many tokens the label counts as. One token has little effect beside a long document;
+        with more, the components follow the classes.
     model, algorithm, alpha, beta, rho, gamma, learn, hyperprior, groups, init, max_iter, tol, \
 n_jobs, random_state, n_chains, callback, progress
         As for ``DCA``; ``groups``, ``init`` and vectors ``gamma`` are for the columns of X. By
@@ -49,13 +49,19 @@ n_jobs, random_state, n_chains, callback, progress
     Attributes
     ----------
     classes_ : (C,) array
+        The labels, in order.
     components_ : (K, J) array
         Words of each component.
     label_components_ : (K, C) array
         Classes of each component; rows sum to 1.
     dca_ : DCA
         The fit to words and labels, the latter as last columns and last group, "label".
+    layout_ : Layout
+        The columns of X: words and groups.
     n_iter_ : int
+        Number of cycles.
+    n_features_in_, feature_names_in_ : int, (J,) array of str
+        Number of columns of X, and their names if X was a data frame.
 
     Notes
     -----
@@ -82,12 +88,19 @@ n_jobs, random_state, n_chains, callback, progress
         Parameters
         ----------
         X : (I, J) array, sparse matrix, data frame or Corpus
+            Documents.
         y : (I,) labels
+            The class of each document.
         sample_weight : (I,) array, optional
             Weights of the documents, words and labels alike, as for ``DCA.fit``.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
         """
         labels = _read_labels(type(self).__name__, y)
-        corpus = self.read(X, reset=True)
+        corpus = self._read(X, reset=True)
         weight = whole("weight", self.weight, 1)
         if len(labels) != corpus.n_documents:
             raise InputError(
@@ -103,16 +116,27 @@ n_jobs, random_state, n_chains, callback, progress
         labelled = Corpus.assemble(
             indptr, words, counts, layout, self._exposures(corpus, weight), **corpus.about
         )
-        dca = self.make_dca(groups=None, gamma=self._gamma(), init=self._init())
+        dca = self._make_dca(groups=None, gamma=self._gamma(), init=self._init())
         self.dca_ = dca.fit(labelled, sample_weight=sample_weight)
         self._set_components()
         self.n_iter_ = self.dca_.n_iter_
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class for each document, (I, C)."""
+        """Return the probability of each class for each document.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+
+        Returns
+        -------
+        (I, C) array
+            The columns are those of ``classes_``; rows sum to 1.
+        """
         check_is_fitted(self, "dca_")
-        corpus = self.read(X, reset=False)
+        corpus = self._read(X, reset=False)
         layout = self.dca_.fit_.layout
         unlabelled = Corpus.assemble(
             corpus.indptr, corpus.words, corpus.counts, layout, self._exposures(corpus, 1),
@@ -121,7 +145,18 @@ n_jobs, random_state, n_chains, callback, progress
         return self.dca_.predict_group_proba(unlabelled, layout.n_groups - 1)
 
     def predict(self, X: Any) -> Array:
-        """Likeliest class of each document, (I,)."""
+        """Predict the class of each document.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+
+        Returns
+        -------
+        (I,) array
+            The likeliest classes.
+        """
         chances = self.predict_proba(X)
         return np.asarray(self.classes_[chances.argmax(axis=1)])
 
@@ -137,20 +172,20 @@ n_jobs, random_state, n_chains, callback, progress
         self.components_ = self.dca_.components_[:, : self.n_features_in_]
         self.label_components_ = self.dca_.components_[:, self.n_features_in_ :]
 
-    def facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         """Return what a file keeps besides the parameters and the DCA."""
         classes = self.classes_.tolist()
         text = all(isinstance(c, str) for c in classes)
         if not text and self.classes_.dtype.kind not in "biuf":
             raise InputError("only labels that are text or numbers can be saved; relabel y")
         return {
-            **super().facts(),
+            **super()._facts(),
             "classes": classes,
             "classes_dtype": self.classes_.dtype.str,
             "exposure": self._exposure,
         }
 
-    def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
+    def _restore(self, dca: DCA, facts: dict[str, Any]) -> None:
         """Become the estimator that was saved; the parameters are set already."""
         self.classes_ = _saved_classes(facts["classes"], facts["classes_dtype"])
         sizes = dca.fit_.layout.group_sizes
@@ -158,12 +193,12 @@ n_jobs, random_state, n_chains, callback, progress
         if len(sizes) < 2 or sizes[-1] != len(self.classes_) or (last != len(sizes) - 1).any():
             raise InputError("the classes are not the words of the last group")
         self._exposure = number("exposure", facts["exposure"], "a number", 0.0, LARGEST)
-        super().restore(dca, facts)
+        super()._restore(dca, facts)
         self._set_components()
 
-    def layout_of_words(self) -> Layout:
+    def _layout_of_words(self) -> Layout:
         """Return the columns of X among those of the DCA."""
-        layout = super().layout_of_words()
+        layout = super()._layout_of_words()
         n_words = layout.n_words - len(self.classes_)
         names, groups = layout.word_names, layout.group_names
         return Layout(
@@ -177,7 +212,7 @@ n_jobs, random_state, n_chains, callback, progress
         return float(min(mean, LARGEST))
 
     def _exposures(self, corpus: Corpus, weight: int) -> Array | None:
-        """Exposures of the words and, in the last column, of the label; None if of no matter."""
+        """Exposures of the words and, last, of the label; None for models that need none."""
         if MODELS.find(self.model).normalised:
             return None
         shape = (corpus.n_documents, corpus.n_groups)

@@ -60,18 +60,19 @@ def remark_on_limit(limit: int, max_components: Any) -> None:
         log.info("at most %d components are tried; see %s", limit, Argument("max_components", ...))
 
 
-def check_counting(algorithm: Algorithm, given: dict[str, Any], init: Any) -> None:
+def check_counting(algorithm: Algorithm, alpha: Any, init: Any) -> None:
     """Refuse algorithms that cannot tell used components from unused ones, and fixed priors."""
     if not algorithm.whole_counts:
         raise InputError(
             f"{{}}: {algorithm.name} gives every component a part of each token, so none is unused",
             argument="n_components", value=AUTO, use={"algorithm": ("collapsed", "gibbs")},
         )  # fmt: skip
-    if given.get("alpha") is not None:
+    if alpha is not None:
         raise InputError("{}: n_components='auto' learns alpha", argument="alpha",
-                         value=given["alpha"], remedy="leave it out")  # fmt: skip
+                         value=alpha, remedy="leave it out")  # fmt: skip
     if not isinstance(init, str):
-        raise InputError("given components have a number", use={"n_components": len(init)})
+        raise InputError("{}: components were given", argument="n_components", value=AUTO,
+                         remedy=f"give n_components={len(init)}")  # fmt: skip
 
 
 def remark_on_count(fit: Fit) -> None:

@@ -122,15 +122,15 @@ class DCA(
         answer stops the fit. Arrays may change with the next cycle: copy those that you keep.
     progress : bool, optional
         Progress bar on stderr; by default only in a terminal.
-    max_components : int, optional
-        With ``n_components="auto"``, the most components that are tried. By default one per 4
-        documents and per 200 tokens, beyond 200 one per 1,000 tokens, at least 10 and at most
-        1,000. It should be well above the number that is used.
     checkpoint : path, optional
         Folder to write the run to every ``checkpoint_every`` cycles. After any end, even kill -9,
         ``discan.resume(folder)`` continues from there and ends with the same bits.
     checkpoint_every : int, default=10
         Cycles between two writings of the run.
+    max_components : int, optional
+        With ``n_components="auto"``, the most components that are tried. By default one per 4
+        documents and per 200 tokens, beyond 200 one per 1,000 tokens, at least 10 and at most
+        1,000. It should be well above the number that is used.
     engine : Dask, optional
         Where to fit: on the workers of a Dask cluster, ``discan.Dask(client)``, with the bits of
         threads. The data must be a corpus folder. All else is done on ``n_jobs`` threads here.
@@ -170,7 +170,7 @@ class DCA(
         parent is the first.
     parent_scores_, parent_proportions_ : (I, R) arrays
         Posterior mean of the parents' scores of the training documents, and the same with rows that
-        sum to 1. ``parent_sizes_`` (R,) is the mean of the proportions over documents.
+        sum to 1. ``parent_sizes_`` (R,) is the posterior mean of the proportions, over documents.
     components_sd_, component_counts_sd_, scores_sd_ : arrays
         Posterior standard deviations: of the samplers all three, of "variational" the first and
         the last. The other algorithms estimate points; there the attribute is an error that says
@@ -185,6 +185,12 @@ class DCA(
     n_iter_, converged_, stop_reason_ : int, bool, str
         Number of cycles; whether the fit has converged (a chain: whether its objective has stopped
         rising); why it stopped. ``fit_.verdict()`` says it in words, with advice.
+    n_features_in_, feature_names_in_ : int, (J,) array of str
+        Number of columns of X, and their names if X was a data frame.
+    document_names_ : (I,) tuple of str or None
+        Names of the training documents, if they have any.
+    algorithm_ : Algorithm
+        The algorithm that was used, with all its options.
     trace_ : Trace
         ``trace_["objective"]``, ``["seconds"]``, ``["tokens_per_second"]``, one value per cycle.
     settings_ : dict
@@ -273,8 +279,21 @@ class DCA(
         components : (K, J) array-like
             Non-negative; rows are normalised inside each group.
         groups : (J,) array, optional
+            Group of each column.
         **params
             Constructor arguments: model, alpha, beta, rho, algorithm, ...
+
+        Returns
+        -------
+        estimator
+            Fitted, without training documents.
+
+        Examples
+        --------
+        >>> import discan
+        >>> estimator = discan.LDA.from_components([[3, 1, 0], [0, 1, 3]])
+        >>> estimator.transform([[6, 2, 0]]).argmax(axis=1)
+        array([0])
         """
         try:
             matrix = np.asarray(components)

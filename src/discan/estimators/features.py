@@ -32,6 +32,7 @@ class DCAFeatures(TransformerMixin, MetaEstimator):
     Parameters
     ----------
     n_components : int, default=10
+        Number of components.
     words : bool, default=True
         Give the bag of words too, before the components.
     threshold : float, default=0.01
@@ -44,9 +45,15 @@ n_jobs, random_state, n_chains, callback, progress
     Attributes
     ----------
     dca_ : DCA
+        The fit to the words.
     idf_ : (J + K,) array, or (K,) without words
         Inverse document frequencies.
+    layout_ : Layout
+        The columns of X: words and groups.
     n_iter_ : int
+        Number of cycles.
+    n_features_in_, feature_names_in_ : int, (J,) array of str
+        Number of columns of X, and their names if X was a data frame.
     """
 
     words: bool
@@ -58,13 +65,20 @@ n_jobs, random_state, n_chains, callback, progress
         Parameters
         ----------
         X : (I, J) array, sparse matrix, data frame or Corpus
+            Documents.
         y : ignored
+            Part of scikit-learn's interface.
         sample_weight : (I,) array, optional
             Weights of the documents for the components, as for ``DCA.fit``.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
         """
         number("threshold", self.threshold, "a finite number, at least 0", 0.0, FINITE)
-        corpus = self.read(X, reset=True)
-        self.dca_ = self.make_dca(groups=None).fit(corpus, sample_weight=sample_weight)
+        corpus = self._read(X, reset=True)
+        self.dca_ = self._make_dca(groups=None).fit(corpus, sample_weight=sample_weight)
         self.n_iter_ = self.dca_.n_iter_
         tables = self._tables(corpus, self.dca_.component_counts_)
         self._weightings = [_weighting().fit(table) for table in tables]
@@ -72,15 +86,36 @@ n_jobs, random_state, n_chains, callback, progress
         return self
 
     def transform(self, X: Any) -> Any:
-        """Features of documents, sparse (I, J + K), or (I, K) without words."""
+        """Compute the features of documents.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+
+        Returns
+        -------
+        (I, J + K) sparse array
+            (I, K) without words.
+        """
         check_is_fitted(self, "dca_")
-        corpus = self.read(X, reset=False)
+        corpus = self._read(X, reset=False)
         tables = self._tables(corpus, self.dca_.component_counts(corpus))
         weighted = [w.transform(t) for w, t in zip(self._weightings, tables, strict=True)]
         return _with_short_indices(sparse.hstack(weighted, format="csr"))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the words, if they are given, and of the components."""
+        """Return the names of the features: words, if they are kept, and components.
+
+        Parameters
+        ----------
+        input_features : (J,) names, optional
+            Names of the words, if the data had none.
+
+        Returns
+        -------
+        (J + K,) or (K,) array of str
+        """
         check_is_fitted(self, "dca_")
         components = self.dca_.fit_.component_names
         if not self.words:
@@ -90,13 +125,13 @@ n_jobs, random_state, n_chains, callback, progress
             words = _check_feature_names_in(self, input_features)
         return np.array([*words, *components], dtype=object)
 
-    def facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         """Return what a file keeps besides the parameters and the DCA."""
-        return {**super().facts(), "idf": self.idf_}
+        return {**super()._facts(), "idf": self.idf_}
 
-    def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
+    def _restore(self, dca: DCA, facts: dict[str, Any]) -> None:
         """Become the estimator that was saved; the parameters are set already."""
-        super().restore(dca, facts)
+        super()._restore(dca, facts)
         flag("words", self.words)
         number("threshold", self.threshold, "a finite number, at least 0", 0.0, FINITE)
         sizes = {"n": dca.fit_.n_components + (self.n_features_in_ if self.words else 0)}

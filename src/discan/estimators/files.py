@@ -18,7 +18,9 @@ from discan.estimators.classifier import DCAClassifier
 from discan.estimators.counting import AUTO
 from discan.estimators.dca import DCA
 from discan.estimators.features import DCAFeatures
+from discan.estimators.meta import restore
 from discan.estimators.seeding import fixed_rows
+from discan.estimators.streaming import restore_stream
 from discan.fitting.checkpoint import RunFolder
 from discan.fitting.encoding import decode_settings
 from discan.fitting.modelfile import model_path, read_fit
@@ -32,7 +34,28 @@ _META = {cls.__name__: cls for cls in (DCAClassifier, DCAFeatures)}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator from a file or from the folder that holds it."""
+    """Read an estimator from a file that ``save`` or ``discan fit`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file, or the folder that holds it as ``model.discan``.
+
+    Returns
+    -------
+    estimator
+        Fitted, of the class that was saved.
+
+    Examples
+    --------
+    >>> import numpy as np, discan, tempfile
+    >>> X = np.kron(np.eye(2, dtype=int), np.full((5, 4), 3))
+    >>> estimator = discan.LDA(2, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     estimator.save(f"{folder}/model.discan")
+    ...     discan.load(f"{folder}/model.discan").components_.shape
+    (2, 8)
+    """
     with faults_of(model_path(path)):
         return _load(path)
 
@@ -42,8 +65,15 @@ def resume(folder: str | os.PathLike[str], **overrides: Any) -> Any:
 
     Parameters
     ----------
-    folder : run folder
-    **overrides : n_jobs, progress, callback, engine of the estimator
+    folder : path
+        The folder that was given to the estimator as ``checkpoint``.
+    **overrides
+        Other values of the estimator's ``n_jobs``, ``progress``, ``callback`` or ``engine``.
+
+    Returns
+    -------
+    estimator
+        Fitted, with the same bits as an unbroken run.
     """
     path = Path(folder)
     header, arrays = RunFolder(path).settings()
@@ -72,13 +102,13 @@ def _load(path: str | os.PathLike[str]) -> Any:
     if names:
         checked_names("feature_names", list(names), layout.n_words)
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    estimator.restore_stream(header, arrays)
+    restore_stream(estimator, header, arrays)
     meta = header.get("outer")
     if meta is None:
         return estimator
     result = _META[meta["class"]](**decode_settings(meta["settings"], arrays))
     _check_threads(result.n_jobs)
-    result.restore(estimator, decode_settings(meta["facts"], arrays))
+    restore(result, estimator, decode_settings(meta["facts"], arrays))
     return result
 
 
@@ -91,7 +121,7 @@ def _estimator(header: dict[str, Any], arrays: dict[str, Array]) -> DCA:
     if not isinstance(estimator.fixed_components, (dict, type(None))):
         raise ModelFileError("fixed_components are not rows by name")  # and name no other file
     if not isinstance(estimator.class_of_document, (str, tuple, type(None))):
-        raise ModelFileError("class_of_document is no column and no list of labels")
+        raise ModelFileError("class_of_document is neither a column nor a list of labels")
     return estimator
 
 

@@ -64,18 +64,24 @@ class Fits(TakesCallbacks, Streams):
         Parameters
         ----------
         X : (I, J) array, sparse matrix, data frame, Corpus, AnnData, MuData or path
-            A data frame with columns that are no numbers is a table of answers: one column per
+            A data frame with columns that are not numeric is a table of answers: one column per
             question, missing values allowed (pandas, polars, Arrow, DuckDB). Modalities of a MuData
             are groups. A path names a corpus folder, whose documents are read block by block, or
             a corpus file; ``discan convert`` writes both.
         y : ignored
+            Part of scikit-learn's interface.
         sample_weight : (I,) array, optional
             Weights of the documents: the counts of a document are multiplied by its weight, as if
-            each of its tokens had been seen so many times. (Of models of amounts, "gp" and "cgp",
-            the exposures are multiplied too, so that the amounts stay.) This is one longer document
-            and not several equal ones: only for maximum likelihood are the two the same. A weight
-            of 0 leaves a document out of the fit, but not out of ``scores_``, where it gets the
-            prior mean. The samplers need weights that make whole counts.
+            each of its tokens had been seen that many times. For models of amounts ("gp", "cgp")
+            the exposures are multiplied too, so that the amounts stay. This makes one longer
+            document, not several equal ones: the two are the same only for maximum likelihood. A
+            weight of 0 leaves a document out of the fit, but not out of ``scores_``, where it gets
+            the prior mean. The samplers need weights that make whole counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
         """
         plain = read_corpus(self, X, self.groups, reset=True)
         limit = upper_limit(plain, self.n_components, self.max_components)
@@ -101,11 +107,18 @@ class Fits(TakesCallbacks, Streams):
             return self._finish(run, corpus, engine, folder, totals)
 
     def estimate(self, X: Any) -> Estimate:
-        """Estimate the memory, disk and time of a fit to X, which is not begun.
+        """Estimate the memory, disk and time that a fit to X would take, without fitting.
 
         Parameters
         ----------
-        X : as for ``fit``
+        X : (I, J) counts
+            As for ``fit``.
+
+        Returns
+        -------
+        Estimate
+            ``memory`` and ``disk`` in bytes, ``seconds`` per cycle, ``cycles``; ``lines`` say it in
+            words.
         """
         corpus = read_corpus(self, X, self.groups, reset=False)
         corpus, classes = read_classes(corpus, self.class_of_document)
@@ -117,7 +130,13 @@ class Fits(TakesCallbacks, Streams):
         return Estimate.of(task, schedule, init_of(self), needed, n_workers)
 
     def resume(self) -> Self:
-        """Finish the run of the folder ``checkpoint``, which was begun with these settings."""
+        """Finish the run of the folder ``checkpoint``, which was begun with these settings.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         with self._engine() as engine, self._run_folder() as folder:
             if folder is None:
                 raise InputError("there is no run to resume: checkpoint names no folder")

@@ -22,18 +22,9 @@ class HiddenGroups(Fitted):
     """Predictions of groups of words, given the others."""
 
     def predict_group(self, X: Any, group: Any) -> Array:
-        """Most probable word of a group in each document, given its other groups, (I,).
+        """Predict the most probable word of a group in each document, given its other groups.
 
-        A label, a vote, an answer: see ``predict_group_proba``. The result has names of columns if
-        there are any, else their numbers.
-        """
-        chances = self.predict_group_proba(X, group)
-        return np.asarray(self.group_words(group)[chances.argmax(axis=1)])
-
-    def predict_group_proba(self, X: Any, group: Any) -> Array:
-        """Probability of each word of a group, for one token of it in each document, (I, J_g).
-
-        The group's own counts are ignored. Columns are those of ``group_words(group)``.
+        The word is a label, a vote or an answer; ``predict_group_proba`` gives its probability.
 
         Parameters
         ----------
@@ -41,6 +32,31 @@ class HiddenGroups(Fitted):
             With all columns; those of the group may be empty.
         group : int or str
             Its number, or its name.
+
+        Returns
+        -------
+        (I,) array
+            Names of columns if there are any, else their numbers.
+        """
+        chances = self.predict_group_proba(X, group)
+        return np.asarray(self.group_words(group)[chances.argmax(axis=1)])
+
+    def predict_group_proba(self, X: Any, group: Any) -> Array:
+        """Return the probability of each word of a group, for one token of it in each document.
+
+        The group's own counts are ignored.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            With all columns; those of the group may be empty.
+        group : int or str
+            Its number, or its name.
+
+        Returns
+        -------
+        (I, J_g) array
+            The columns are those of ``group_words(group)``.
 
         Notes
         -----
@@ -52,7 +68,17 @@ class HiddenGroups(Fitted):
             return self.fit_.predict_group(corpus, group, engine)
 
     def group_words(self, group: Any) -> Array:
-        """Names of a group's columns, or their numbers if they have none, (J_g,)."""
+        """Return the names of a group's columns, or their numbers if they have none.
+
+        Parameters
+        ----------
+        group : int or str
+            Its number, or its name.
+
+        Returns
+        -------
+        (J_g,) array
+        """
         check_is_fitted(self)
         return self.fit_.group_words(group)
 
@@ -65,13 +91,14 @@ class HiddenGroups(Fitted):
         Parameters
         ----------
         X : (I, J) counts
+            Documents with missing groups.
         totals : float or (G,) array, optional
             "dm": sum of a filled group. By default ``group_totals_``, e.g. 1 for votes and 2 for
             diploid genotypes. "gp" and "cgp" expect an amount of their own, at exposure 1.
 
         Returns
         -------
-        (I, J) of float
+        (I, J) array, sparse array or data frame
             In the form of X: sparse (CSR) for sparse, Corpus and AnnData, dense for dense, a data
             frame for a data frame. A frame of answers has its missing cells filled by the likeliest
             answers.

@@ -34,8 +34,13 @@ def from_gensim(model: Any, corpus: Any = None) -> DCA:
     Parameters
     ----------
     model : gensim model
+        A trained one.
     corpus : iterable of lists of (word number, count), optional
         The documents, to get their shares from gensim; without them the estimator has none.
+
+    Returns
+    -------
+    DCA
     """
     with _asking("gensim"):
         components = np.asarray(model.get_topics(), dtype=np.float64)
@@ -50,7 +55,17 @@ def from_gensim(model: Any, corpus: Any = None) -> DCA:
 
 
 def from_tomotopy(model: Any) -> DCA:
-    """Make a fitted estimator of a trained tomotopy model, with its documents."""
+    """Make a fitted estimator of a trained tomotopy model, with its documents.
+
+    Parameters
+    ----------
+    model : tomotopy model
+        A trained one.
+
+    Returns
+    -------
+    DCA
+    """
     with _asking("tomotopy"):
         components = np.array([model.get_topic_word_dist(k) for k in range(model.k)], dtype=float)
         words = list(model.used_vocabs)
@@ -71,11 +86,25 @@ def from_sklearn(model: Any, words: Sequence[str] | None = None, X: Any = None) 
 
     Parameters
     ----------
-    model : fitted scikit-learn model
+    model : LatentDirichletAllocation or NMF
+        A fitted one.
     words : (J,) names, optional
         E.g. ``vectorizer.get_feature_names_out()``.
     X : (I, J) counts, optional
         The documents, to get their shares from the model; without them the estimator has none.
+
+    Returns
+    -------
+    DCA
+
+    Examples
+    --------
+    >>> import numpy as np, discan
+    >>> from sklearn.decomposition import LatentDirichletAllocation
+    >>> X = np.kron(np.eye(2, dtype=int), np.full((5, 4), 3))
+    >>> theirs = LatentDirichletAllocation(2, random_state=0).fit(X)
+    >>> discan.from_sklearn(theirs, X=X).components_.shape
+    (2, 8)
     """
     with _asking("scikit-learn"):
         amounts = np.asarray(model.components_, dtype=np.float64)
@@ -101,6 +130,10 @@ def from_mallet(path: StrPath, doc_topics: StrPath | None = None) -> DCA:
         words (``--topic-word-weights-file``).
     doc_topics : path, optional
         Shares of the documents (``--output-doc-topics``), beside weights of words.
+
+    Returns
+    -------
+    DCA
     """
     first, *others = read_lines(path)
     if first.startswith("#doc"):
@@ -125,7 +158,12 @@ def from_admixture(
         Frequencies, a row per locus; of the allele that ``discan export`` calls the second.
     q : path, optional
         Shares, a row per individual.
-    loci, individuals : names, optional
+    loci, individuals : sequence of str, optional
+        Names of the rows of P and of Q.
+
+    Returns
+    -------
+    DCA
     """
     second = read_numbers(p, [line.split() for line in read_lines(p)])
     if second.size == 0 or second.max() > 1:
@@ -144,7 +182,17 @@ def from_admixture(
 
 
 def from_structure(path: StrPath) -> DCA:
-    """Make a fitted estimator of a file of results of STRUCTURE, ``..._f``."""
+    """Make a fitted estimator of a file of results of STRUCTURE.
+
+    Parameters
+    ----------
+    path : path
+        The file ``..._f`` that STRUCTURE writes at the end of a run.
+
+    Returns
+    -------
+    DCA
+    """
     found = read_results(path)
     n_tokens = float(found.ploidy * len(found.loci))
     lengths = None if found.shares is None else np.full(len(found.shares), n_tokens)
@@ -206,6 +254,6 @@ def _asking(program: str) -> Iterator[None]:
         yield
     except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise InputError(
-            f"this is no fitted model of {program} with topics and words "
+            f"this is not a fitted model of {program} with topics and words "
             f"({type(error).__name__}: {error})"
         ) from error

@@ -18,10 +18,12 @@ from discan.data.rules import checked_names
 from discan.estimators.dca import DCA
 from discan.estimators.docstrings import joined, parameters, sections
 from discan.estimators.input import check_layout, read_corpus
+from discan.estimators.saving import file_header
+from discan.estimators.signatures import set_init
 from discan.fitting.encoding import encode, encode_settings
 from discan.fitting.modelfile import write_fit
 
-__all__ = ["MetaEstimator", "with_parameters_of_dca"]
+__all__ = ["MetaEstimator", "restore", "with_parameters_of_dca"]
 
 # A run that could be continued is one of the DCA, without the estimator around it.
 _LEFT_OUT = ("warm_start", "checkpoint", "checkpoint_every", "engine")
@@ -34,7 +36,7 @@ class MetaEstimator(BaseEstimator):
     dca_: DCA
     layout_: Layout
 
-    def read(self, X: Any, reset: bool) -> Corpus:
+    def _read(self, X: Any, reset: bool) -> Corpus:
         """Make a checked corpus of X, as DCA does."""
         fit = None if reset else replace(self.dca_.fit_, layout=self.layout_)
         corpus = read_corpus(self, X, self.groups, reset, fit)
@@ -43,18 +45,24 @@ class MetaEstimator(BaseEstimator):
         self.layout_ = corpus.layout
         return corpus
 
-    def make_dca(self, **changes: Any) -> DCA:
+    def _make_dca(self, **changes: Any) -> DCA:
         """Make the DCA inside."""
         known = inspect.signature(DCA.__init__).parameters
         params = {k: v for k, v in self.get_params(deep=False).items() if k in known}
         return DCA(**{**params, **changes})
 
     def save(self, path: Any) -> None:
-        """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
+        """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it.
+
+        Parameters
+        ----------
+        path : path
+            File to write. A name that ends in a slash is a folder: the file is ``model.discan``.
+        """
         check_is_fitted(self, "dca_")
-        header, arrays = self.dca_.file_header()
+        header, arrays = file_header(self.dca_)
         settings = {**self.get_params(deep=False), "random_state": self.dca_.settings_["seed"]}
-        facts = {name: encode(f"outer.{name}", v, arrays) for name, v in self.facts().items()}
+        facts = {name: encode(f"outer.{name}", v, arrays) for name, v in self._facts().items()}
         outer = {
             "class": type(self).__name__,
             "settings": encode_settings("outer", settings, arrays),
@@ -62,23 +70,23 @@ class MetaEstimator(BaseEstimator):
         }
         write_fit(path, self.dca_.fit_, {**header, "outer": outer}, arrays)
 
-    def facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         """Return what a file keeps besides the parameters and the DCA."""
         names = getattr(self, "feature_names_in_", None)
         return {"feature_names": None if names is None else [str(name) for name in names]}
 
-    def restore(self, dca: DCA, facts: dict[str, Any]) -> None:
+    def _restore(self, dca: DCA, facts: dict[str, Any]) -> None:
         """Become the estimator that was saved; the parameters are set already."""
         self.dca_ = dca
         self.n_iter_ = dca.n_iter_
-        self.layout_ = self.layout_of_words()
+        self.layout_ = self._layout_of_words()
         self.n_features_in_ = self.layout_.n_words
         names = facts["feature_names"]
         if names is not None:
             checked_names("feature_names", list(names), self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def layout_of_words(self) -> Layout:
+    def _layout_of_words(self) -> Layout:
         """Return the columns of X among those of the DCA."""
         return self.dca_.fit_.layout
 
@@ -88,6 +96,11 @@ class MetaEstimator(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def restore(estimator: MetaEstimator, dca: DCA, facts: dict[str, Any]) -> None:
+    """Make an estimator the one that was saved, given its DCA; its parameters are set already."""
+    estimator._restore(dca, facts)
 
 
 def with_parameters_of_dca(**own: Any) -> Callable[[type], type]:
@@ -110,21 +123,16 @@ def with_parameters_of_dca(**own: Any) -> Callable[[type], type]:
             for name, value in own.items()
             if name not in known
         ]
-        signature = inspect.Signature([first, second, *added, *others])
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            bound = signature.bind(self, *args, **kwargs)
-            bound.apply_defaults()
-            for name, value in list(bound.arguments.items())[1:]:
-                setattr(self, name, value)
-
-        __init__.__signature__ = signature  # type: ignore[attr-defined]
-        __init__.__doc__ = "Store the parameters; see the class."
-        cls.__init__ = __init__  # type: ignore[misc]
+        set_init(cls, inspect.Signature([first, second, *added, *others]), _store)
         cls.__doc__ = _docstring(cls)
         return cls
 
     return decorate
+
+
+def _store(estimator: MetaEstimator, arguments: dict[str, Any]) -> None:
+    for name, value in arguments.items():
+        setattr(estimator, name, value)
 
 
 def _docstring(cls: type) -> str | None:

@@ -32,14 +32,15 @@ class NewDocuments(Fitted, TransformerMixin):
     # ---- scores ----
 
     def transform(self, X: Any, fold_in: str | None = None, class_of_document: Any = None) -> Array:
-        """Posterior mean of each document's scores given the components, (I, K).
+        """Return the posterior mean of each document's scores, given the components.
 
-        "dm": proportions, rows sum to 1. "gp", "cgp": scores. Each document is computed on its own,
-        so its answer is the same alone and in any batch; an empty document gets the prior mean.
+        Each document is computed on its own, so its scores are the same alone and in any batch. An
+        empty document gets the prior mean.
 
         Parameters
         ----------
         X : (I, J) counts
+            New documents.
         fold_in : {"fast", "gibbs"}, optional
             Only for the fits of samplers: another fold-in than the algorithm's own, which is "fast"
             unless it was chosen, e.g. ``Collapsed(fold_in="gibbs")``. "gibbs" is exact in the limit
@@ -48,29 +49,61 @@ class NewDocuments(Fitted, TransformerMixin):
             Only for fits with classes: those of the new documents. By default they come from the
             column of the metadata that gave the classes of the fit. Documents without a class, or
             of a class that the fit did not have, get the prior of unknown classes.
+
+        Returns
+        -------
+        (I, K) array
+            "dm": proportions, whose rows sum to 1. "gp", "cgp": amounts.
         """
         return self._infer(X, fold_in, class_of_document).scores
 
     def transform_parents(self, X: Any, fold_in: str | None = None) -> Array:
-        """Posterior mean of the parents' scores of each document given the components, (I, R).
+        """Return the posterior mean of the parents' scores of each document, given the components.
 
-        For fits with ``n_parents``. ``fold_in`` as for ``transform``.
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents; the fit must have ``n_parents``.
+        fold_in : {"fast", "gibbs"}, optional
+            As for ``transform``.
+
+        Returns
+        -------
+        (I, R) array
         """
         corpus = self._corpus(X)
         with self._threads() as engine:
             return self.fit_.folding_in(fold_in).infer_parents(corpus, engine)
 
     def component_counts(self, X: Any, fold_in: str | None = None) -> Array:
-        """Posterior mean of the tokens that each document gives to each component, (I, K).
+        """Return the posterior mean of the tokens that each component explains in each document.
 
-        ``fold_in`` as for ``transform``.
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+        fold_in : {"fast", "gibbs"}, optional
+            As for ``transform``.
+
+        Returns
+        -------
+        (I, K) array
         """
         return self._infer(X, fold_in).component_counts
 
     def prob_absent(self, X: Any, fold_in: str | None = None) -> Array:
-        """P(l = 0 | w) of each document and component, (I, K); for the conditional model.
+        """Return the probability P(l = 0 | w) that a component is absent from a document.
 
-        ``fold_in`` as for ``transform``: the fast answer is an approximation.
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents; the fit must be of the conditional model.
+        fold_in : {"fast", "gibbs"}, optional
+            As for ``transform``; the fast one is an approximation.
+
+        Returns
+        -------
+        (I, K) array
         """
         check_is_fitted(self)
         if self.rho_ is None:
@@ -81,10 +114,21 @@ class NewDocuments(Fitted, TransformerMixin):
         return self._infer(X, fold_in).absent
 
     def transform_interval(self, X: Any, level: float = 0.9) -> Array:
-        """Limits of the scores of new documents, lower and upper, (2, I, K).
+        """Return lower and upper limits of the scores of new documents.
 
-        Quantiles of beta or gamma distributions with the means of ``transform`` and the deviations
-        of ``transform_sd``: the components are taken as known.
+        They are quantiles of beta or gamma distributions with the means of ``transform`` and the
+        standard deviations of ``transform_sd``. The components are taken as known.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+        level : float, default=0.9
+            Probability of each interval.
+
+        Returns
+        -------
+        (2, I, K) array
         """
         level = number("level", level, "a number between 0 and 1", 1e-6, 1 - 1e-6)
         corpus = self._corpus(X)
@@ -94,21 +138,37 @@ class NewDocuments(Fitted, TransformerMixin):
         return score_intervals(self.fit_, found.scores, sd, found.absent, edges)[0]
 
     def transform_sd(self, X: Any) -> Array:
-        """Standard deviations of what ``transform`` returns, (I, K).
+        """Return the standard deviations of what ``transform`` returns.
 
-        They say how far the scores of a document are known from its own tokens. The components are
-        taken as known. The deviations are approximate: exact ones would need the posterior of every
+        They say how exactly a document's own tokens determine its scores. The components are taken
+        as known. The deviations are approximate: exact ones would need the posterior of every
         document (for training documents and samplers, ``scores_sd_``).
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+
+        Returns
+        -------
+        (I, K) array
         """
         corpus = self._corpus(X)
         with self._threads() as engine:
             return self.fit_.infer_with_sd(corpus, engine)[1]
 
     def inverse_transform(self, X: Any) -> Array:
-        """Expected counts of documents with these scores (I, K), at exposure 1: (I, J).
+        """Return the expected counts of documents with given scores, at exposure 1.
 
-        For "dm" the scores are proportions: each group's row then sums to 1, the expected fraction
-        of its tokens.
+        Parameters
+        ----------
+        X : (I, K) array
+            Scores. For "dm" they are proportions.
+
+        Returns
+        -------
+        (I, J) array
+            For "dm" the row of each group sums to 1: the expected fraction of its tokens.
         """
         check_is_fitted(self)
         scores = check_array(X, ensure_min_samples=0)
@@ -131,9 +191,7 @@ class NewDocuments(Fitted, TransformerMixin):
     # ---- likelihood ----
 
     def score(self, X: Any, y: Any = None, given: Any = None) -> float:
-        """Held-out log-likelihood per token, in nats.
-
-        The perplexity is ``exp(-score)``.
+        """Return the held-out log-likelihood per token, in nats; the perplexity is ``exp(-score)``.
 
         Parameters
         ----------
@@ -141,44 +199,76 @@ class NewDocuments(Fitted, TransformerMixin):
             Without ``given``, new documents: a fixed half of each document's tokens gives its
             proportions, and the other half is scored.
         y : ignored
+            Part of scikit-learn's interface.
         given : (I, J) counts, optional
             Another part of the same documents, in the same order: it gives the proportions, and all
             tokens of X are scored. ``train, test = discan.split_entries(X)``, a fit to ``train``,
             and ``score(test, given=train)`` tell how well single votes, answers or alleles are
-            predicted. (``score(test)`` would predict a half of them from the other half alone.)
+            predicted. By contrast, ``score(test)`` predicts one half of them from the other half.
+
+        Returns
+        -------
+        float
         """
         return self.score_with_error(X, given)[0]
 
     def score_with_error(self, X: Any, given: Any = None) -> tuple[float, float]:
-        """The score of documents, as ``score`` gives it, and its standard error over documents."""
+        """Return the score of documents, as ``score`` does, and its standard error over documents.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
+        given : (I, J) counts, optional
+            As for ``score``.
+
+        Returns
+        -------
+        score, error : float
+        """
         corpus = self._corpus(X)
         known = None if given is None else self._corpus(given)
         with self._threads() as engine:
             return self.fit_.score_with_error(corpus, engine, known)
 
     def perplexity(self, X: Any) -> float:
-        """Perplexity of documents: exp(-score(X)); lower is better.
+        """Return the perplexity of documents, ``exp(-score(X))``; lower is better.
 
         It is the number of equally likely words that would be as hard to guess: a half of each
         document's tokens is predicted from the other half. Unlike a perplexity of the training
         data, it can be compared between models, algorithms and numbers of components.
-        """
-        return float(np.exp(-self.score(X)))
-
-    def log_likelihood(self, X: Any, method: Any = "chib") -> Array:
-        """Log p(w | components) of each document, scores integrated out, bag form, (I,).
-
-        It is one run of ``document_likelihood``, which also says how sure it is.
 
         Parameters
         ----------
         X : (I, J) counts
+            New documents.
+
+        Returns
+        -------
+        float
+        """
+        return float(np.exp(-self.score(X)))
+
+    def log_likelihood(self, X: Any, method: Any = "chib") -> Array:
+        """Return log p(w | components) of each document, scores integrated out, bag form.
+
+        It is one run of ``document_likelihood``, which also gives the Monte-Carlo error.
+
+        Parameters
+        ----------
+        X : (I, J) counts
+            New documents.
         method : {"chib", "smc", "ais", "bound"}
             "chib": the estimator of Chib as corrected by Murray and Salakhutdinov, unbiased for p;
             short documents, with few ways to split their tokens, are summed exactly.
             "smc": left to right by particles with resampling, unbiased for p.
             "ais": annealed importance sampling, unbiased for p.
             "bound": the variational lower bound, deterministic, never above the true value.
+
+        Returns
+        -------
+        (I,) array
+            In nats.
         """
         corpus = self._corpus(X)
         with self._threads() as engine:
@@ -188,11 +278,12 @@ class NewDocuments(Fitted, TransformerMixin):
     def document_likelihood(
         self, X: Any, method: Any = "chib", n_runs: int | None = None, over_draws: bool = False
     ) -> DocumentLikelihood:
-        """Log p(w | components) of each document, with its Monte-Carlo error and what it is.
+        """Estimate log p(w | components) of each document, with its Monte-Carlo error.
 
         Parameters
         ----------
         X : (I, J) counts
+            New documents.
         method : {"chib", "smc", "ais", "bound"} or object
             As for ``log_likelihood``. The objects ``Chib``, ``LeftToRight`` and ``Annealing`` of
             ``discan.evaluation.document_likelihood`` take options, e.g. ``Chib(n_sweeps=150)``.
@@ -222,6 +313,7 @@ class NewDocuments(Fitted, TransformerMixin):
         X : (I, J) counts
             Users by items, for example.
         n : int, default=10
+            Words per document.
         group : int or str, optional
             Number or name of the group to recommend from; needed if there are several.
 
@@ -248,6 +340,11 @@ class NewDocuments(Fitted, TransformerMixin):
             and its settings.
         key : str, default="discan"
             What the entries are called.
+
+        Returns
+        -------
+        AnnData or MuData
+            The same object as ``data``.
         """
         check_is_fitted(self)
         annotate(self.fit_, data, self._infer(data).scores, key, list(self.fit_.component_names))

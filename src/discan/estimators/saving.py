@@ -10,28 +10,36 @@ from sklearn.utils.validation import check_is_fitted
 from discan.data.layout import Layout
 from discan.estimators.classes import kept_labels
 from discan.estimators.seeding import fixed_rows
-from discan.estimators.streaming import Streams
+from discan.estimators.streaming import Streams, stream_header
 from discan.fitting.encoding import encode_settings
 from discan.fitting.memory import enough_memory
 from discan.fitting.modelfile import write_fit
 from discan.typing import Array
 
-__all__ = ["Saves", "settings_header"]
+__all__ = ["Saves", "file_header", "settings_header"]
 
 
 class Saves(Streams):
     """A fitted estimator, or a stream of batches, as a file."""
 
     def save(self, path: Any) -> None:
-        """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it."""
+        """Write the fitted estimator to a file, all or nothing; ``discan.load`` reads it.
+
+        Parameters
+        ----------
+        path : path
+            File to write. A name that ends in a slash is a folder: the file is ``model.discan``.
+        """
         check_is_fitted(self)
         with enough_memory("the tables of the model file"):
-            write_fit(path, self.fit_, *self.file_header())
+            write_fit(path, self.fit_, *file_header(self))
 
-    def file_header(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return what this estimator adds to a model file: its class and settings."""
-        header, arrays = settings_header(self, self.settings_.get("seed"), self.fit_.layout)
-        return {**header, **self.stream_header(arrays)}, arrays
+
+def file_header(estimator: Saves) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return what an estimator adds to a model file: its class, settings and stream."""
+    seed = estimator.settings_.get("seed")
+    header, arrays = settings_header(estimator, seed, estimator.fit_.layout)
+    return {**header, **stream_header(estimator, arrays)}, arrays
 
 
 def settings_header(

@@ -39,6 +39,7 @@ class Searching(Fitted):
             queries. Without documents, the training documents are searched by components alone,
             because a fit does not hold their words.
         n : int, default=10
+            Number of documents to list.
         mu : float, optional
             Weight, in tokens, of the word shares of all documents in those of one; by default the
             mean length of a document.
@@ -78,6 +79,7 @@ class Searching(Fitted):
         X : (I, J) counts, Index or None
             Documents to search; the training documents if not given.
         n : int, default=10
+            Number of documents to list.
         distance : {"hellinger", "jensen-shannon"}
             "hellinger": sqrt(1 - sum_k sqrt(p_k q_k)). "jensen-shannon": square root of the
             Jensen-Shannon divergence in bits. Both lie between 0 and 1, and both are exact.
@@ -104,7 +106,7 @@ class Searching(Fitted):
         Parameters
         ----------
         X : (I, J) counts, optional
-            The training documents, without their words, if not given.
+            Documents to search. By default the training documents, without their words.
         top : int, optional
             Keep only the largest shares of each document, e.g. 20; all by default.
         precision : {"float64", "float32", "float16"}
@@ -113,6 +115,10 @@ class Searching(Fitted):
             Whether to index the documents' words, too.
         draws : int, default=20
             Largest number of kept draws to average over; 0 takes the posterior means.
+
+        Returns
+        -------
+        Index
         """
         check_is_fitted(self)
         corpus = None if X is None else self._corpus(X)
@@ -123,12 +129,22 @@ class Searching(Fitted):
             )  # fmt: skip
 
     def load_index(self, path: Any) -> Index:
-        """Read an index that ``search_index(X).save(path)`` wrote."""
+        """Read an index that ``search_index(X).save(path)`` wrote.
+
+        Parameters
+        ----------
+        path : path
+            File of the index; it must be an index of this fit.
+
+        Returns
+        -------
+        Index
+        """
         check_is_fitted(self)
         return load_index(path, self.fit_)
 
     def components_of(self, words: Any) -> dict[str, float]:
-        """P(component | words), by the name of the component, the likeliest first.
+        """Return P(component | words), by the name of the component, the likeliest first.
 
         It is the posterior of the one component that all of the words come from: the size of the
         component times the probabilities of the words in it, divided by the sum over components.
@@ -138,6 +154,10 @@ class Searching(Fitted):
         ----------
         words : str, list of str, dict or (J,) counts
             As the query of ``search``.
+
+        Returns
+        -------
+        dict of str to float
         """
         check_is_fitted(self)
         chances = components_of(self.fit_, read_query(words, self.fit_))

@@ -20,7 +20,7 @@ from discan.models import MODELS, LoadingsPrior
 from discan.typing import Array
 from discan.validation import whole
 
-__all__ = ["Streams"]
+__all__ = ["Streams", "restore_stream", "stream_header"]
 
 _NUMBERS = {name: Rule(types="whole", low=0) for name in ("batches", "documents")}
 _NUMBERS["total"] = Rule(types="whole", low=1)
@@ -66,17 +66,23 @@ class Streams(Fitted):
             As for ``fit``. All batches have the same columns; of a ``Corpus`` or a data frame with
             names, they are found by name.
         y : ignored
+            Part of scikit-learn's interface.
         sample_weight : (I,) array, optional
             As for ``fit``.
         total_documents : int, optional
             Number of documents of the whole stream, if it is known. By default it is taken to end
-            with this batch. Say the number if batches are visited several times.
+            with this batch. Give the number if batches are visited several times.
+
+        Returns
+        -------
+        self : object
+            The estimator, fitted to all batches so far.
 
         Notes
         -----
         The samplers cannot do this; "auto" is "cvb0", or "variational" for the conditional model.
         Hyperparameters keep their first values, and components their order. ``scores_``,
-        ``sizes_`` and all else about documents is that of the last batch. ``save`` keeps what
+        ``sizes_`` and everything else about documents describe the last batch. ``save`` keeps what
         the next batch needs, so a loaded model continues with the same bits.
 
         Examples
@@ -98,7 +104,7 @@ class Streams(Fitted):
             check_layout(self, corpus, self.fit_.layout)
         if corpus.on_disk:
             raise InputError(
-                "a corpus folder is no batch", remedy="use fit, which reads it in parts"
+                "a corpus folder is not a batch", remedy="use fit, which reads it in parts"
             )
         if corpus.n_documents == 0:
             raise InputError("the batch has no documents; leave it out")
@@ -163,26 +169,31 @@ class Streams(Fitted):
             raise InputError("partial_fit takes no classes of documents; use fit")
         if self.learn not in ("auto", ()):
             raise InputError(
-                "partial_fit learns no hyperparameters: a batch says too little of them",
+                "partial_fit learns no hyperparameters: one batch tells too little about them",
                 remedy="leave learn out",
             )
 
-    def stream_header(self, arrays: dict[str, Array]) -> dict[str, Any]:
-        """Return what a file keeps of a stream, and put its array aside."""
-        known = self.__dict__.get("_stream")
-        if known is None:
-            return {}
-        stream, _ = known
-        arrays["stream.counts"] = stream.counts
-        return {"stream": {name: getattr(stream, name) for name in _NUMBERS}}
 
-    def restore_stream(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Continue where a file ends, if it holds a stream; the fit is there already."""
-        if "stream" not in header:
-            return
-        numbers = taken(_NUMBERS, header["stream"], {})
-        sizes = {"J": self.fit_.layout.n_words, "K": self.fit_.n_components}
-        counts = taken(_COUNTS, arrays, sizes, "stream.")["counts"]
-        params = self.fit_.params
-        stream = Stream(params.model, params.prior, counts, **numbers, trace=self.fit_.trace)
-        self._stream = stream, settings_of(self, _FREE)
+def stream_header(estimator: Streams, arrays: dict[str, Array]) -> dict[str, Any]:
+    """Return what a file keeps of a stream, and put its array aside."""
+    known = vars(estimator).get("_stream")
+    if known is None:
+        return {}
+    stream, _ = known
+    arrays["stream.counts"] = stream.counts
+    return {"stream": {name: getattr(stream, name) for name in _NUMBERS}}
+
+
+def restore_stream(
+    estimator: Streams, header: Mapping[str, Any], arrays: Mapping[str, Array]
+) -> None:
+    """Continue where a file ends, if it holds a stream; the fit is there already."""
+    if "stream" not in header:
+        return
+    fit = estimator.fit_
+    numbers = taken(_NUMBERS, header["stream"], {})
+    sizes = {"J": fit.layout.n_words, "K": fit.n_components}
+    counts = taken(_COUNTS, arrays, sizes, "stream.")["counts"]
+    params = fit.params
+    stream = Stream(params.model, params.prior, counts, **numbers, trace=fit.trace)
+    estimator._stream = stream, settings_of(estimator, _FREE)

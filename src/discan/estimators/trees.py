@@ -70,6 +70,11 @@ class Trees(Fitted):
             Instead of n: branches that merge at this distance or below are one.
         **how
             Arguments of ``tree``.
+
+        Returns
+        -------
+        estimator
+            Fitted, of the same class, with fewer components.
         """
         fit = self.tree(**how).merged(n, height)
         result = self._like_this(fit.n_components)
@@ -80,7 +85,7 @@ class Trees(Fitted):
     def merging_costs(
         self, X: Any, numbers: Any = None, library: str | None = None, **how: Any
     ) -> Any:  # fmt: skip
-        """What merging costs on held-out documents, as a data frame with a row per number.
+        """Measure what merging costs on held-out documents; a data frame.
 
         Parameters
         ----------
@@ -96,8 +101,9 @@ class Trees(Fitted):
         Returns
         -------
         data frame
-            Columns "nats_per_token" and "error" (its standard error over documents), "cost" (how
-            much better the whole fit predicts, in nats per token) and "cost_error", "perplexity".
+            A row per number of components. Columns "nats_per_token" and "error" (its standard error
+            over documents), "cost" (how much better the whole fit predicts, in nats per token) and
+            "cost_error", "perplexity".
         """
         corpus = self._corpus(X)
         tree = self.tree(**how)
@@ -115,7 +121,8 @@ class Trees(Fitted):
         The data are the expected counts of the component in X: each token counts with the
         probability that it belongs to the component. This is a heuristic. It divides the tokens
         step by step, and there is no joint likelihood of both levels, so it does not tell whether
-        the data support the split. Compare a fit with more components, held out.
+        the data support the split. To find out, compare the held-out score of a fit with more
+        components.
 
         Expected counts are not whole. A sampler cannot draw them, so a default algorithm takes its
         place, and a remark says so.
@@ -127,6 +134,12 @@ class Trees(Fitted):
         X : (I, J) counts
             Documents, usually those of the fit.
         n : int, default=2
+            Number of components to fit inside it.
+
+        Returns
+        -------
+        estimator
+            Fitted, of the same class, with n components.
         """
         corpus = self._corpus(X)
         k = component_number(self.fit_, component)

@@ -32,13 +32,19 @@ HEIGHT = 860  # pixels, in a notebook
 class Explorer:
     """A page about a fit; in a notebook it shows itself.
 
-    Attributes
+    Parameters
     ----------
     title : str
-    html : str
-        The whole page.
+        Title of the page.
+    text : str
+        The whole page, in HTML.
     left_out : str
         What the page lacks to keep within its size, in words; "" if nothing.
+
+    Attributes
+    ----------
+    title, html, left_out : str
+        The same.
     """
 
     def __init__(self, title: str, text: str, left_out: str = "") -> None:
@@ -47,7 +53,17 @@ class Explorer:
         self.left_out = left_out
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page; at any moment the file is either the old page or the whole new one."""
+        """Write the page; at any moment the file is either the old page or the whole new one.
+
+        Parameters
+        ----------
+        path : path that ends in .html
+            File to write.
+
+        Returns
+        -------
+        Path
+        """
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise InputError(f"{path}: the name of a page must end in .html")
@@ -89,6 +105,7 @@ def explore(
     Parameters
     ----------
     model : fit or fitted estimator
+        What the page is about.
     X : Corpus or (I, J) counts, optional
         The data of the fit, or new documents. With data the page shows words or answers of the
         documents, and how well each is explained.
@@ -102,6 +119,7 @@ def explore(
     places : (I, 2) array, optional
         Where the documents are on a map of your own, e.g. ``adata.obsm["X_umap"]``.
     title : str, optional
+        Title of the page.
     max_size : int
         Bytes of the page. If it would be larger it shows less: ``left_out`` says what.
     text : bool

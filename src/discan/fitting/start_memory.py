@@ -18,9 +18,9 @@ from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
 from discan.fitting.task import Task
 
-__all__ = ["BYTES", "begins_with_too_many"]
+__all__ = ["BYTES", "begins_with_too_many", "is_small"]
 
-# Up to so many tokens, the flat chain of a start begins with too many components.
+# Up to this many tokens, the flat chain of a start begins with too many components.
 FLAT_TOKENS = 500_000
 
 
@@ -101,6 +101,8 @@ def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1)
     corpus, n_components = schedule.corpus, times * len(task.model.alpha)
     chain = Collapsed().plan(corpus, n_components, np.uint64(task.seed))
     read = 8.0 * n_components * (corpus.n_words + 3.0 * corpus.n_documents)
+    if corpus.on_disk and is_small(corpus):
+        read += 8.0 * (corpus.n_entries + corpus.n_documents)
     return max(times * _map_bytes(task, schedule, n_workers), chain.bytes + read)
 
 
@@ -116,7 +118,12 @@ def begins_with_too_many(task: Task) -> bool:
 
     Seeds have components of their own, and large data would take too long.
     """
-    return task.prior.seeds is None and bool(task.corpus.n_tokens <= FLAT_TOKENS)
+    return task.prior.seeds is None and is_small(task.corpus)
+
+
+def is_small(corpus: Corpus) -> bool:
+    """Whether a flat chain may look at all tokens at once; those of a folder are loaded for it."""
+    return corpus.n_tokens <= FLAT_TOKENS
 
 
 TOKEN = 56  # bytes of a token while components are merged: lists, and what is sorted

@@ -36,7 +36,7 @@ from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, begins_with_too_many
+from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.fitting.visit import without_tables
@@ -179,7 +179,7 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
     Sweeps of a chain come before each attempt. Components with seeds stay.
     """
     if isinstance(task.corpus, FolderCorpus):  # merging looks at all tokens of a component
-        task = replace(task, corpus=task.corpus.loaded())
+        task, engine = replace(task, corpus=task.corpus.loaded()), engine.local
     start = _map(task, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
     sweeps = _affordable(task.corpus)
@@ -218,15 +218,22 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
         )
     if task.corpus.n_tokens > MOST_TOKENS:
         return _map(task, schedule, engine, place)
-    run = _flat_chain(task, schedule, engine, place)
+    if isinstance(task.corpus, FolderCorpus) and is_small(task.corpus):
+        # merging looks at all tokens of a component; and a short exact sweep needs no cluster
+        loaded = replace(task, corpus=task.corpus.loaded())
+        run = _flat_chain(loaded, schedule, engine.local, place)
+    else:
+        run = _flat_chain(task, schedule, engine, place)
     counts = _component_counts(run)
+    if isinstance(run.states, DiskStates):
+        run.states.remove()
     tables = Corpus(np.rint(2.0 * np.log1p(counts)).astype(np.int32))
     flat = DirichletMultinomial().prepare(task.model.n_parents, tables)
     learn = frozenset({"alpha", "gamma"})
     above = Task(
         tables, flat, Collapsed(), LoadingsPrior.of(None, tables.layout), learn, seed=task.seed
     )
-    found = _flat_chain(above, schedule, engine, place).params
+    found = _flat_chain(above, schedule, engine.local, place).params
     parents = found.prior.mean(np.asarray(found.loading_counts, dtype=np.float64))
     model: Any = replace(task.model, parents=parents)
     loadings = task.prior.without_seeds(np.asarray(run.params.loading_counts, dtype=np.float64))
@@ -256,7 +263,8 @@ def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | No
     start = _map(first, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
     for left in reversed(range(rounds)):
-        run = begin(replace(first, seed=_seed_of(task, left)), start, engine)
+        chain = replace(first, seed=_seed_of(task, left))
+        run = begin(chain, start, engine, place, durable=False)
         run.advance(sweeps, progress=False)
         if run.reason == "interrupted":
             raise KeyboardInterrupt
@@ -294,8 +302,11 @@ def _affordable(corpus: Corpus) -> int:
 def _component_counts(run: Run) -> Array:
     """Counts of the documents of a collapsed chain, (I, K)."""
     blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
-    parts = [run.states.get(block).counts(block, run.params.n_components) for block in blocks]
-    return np.concatenate(parts).astype(np.float64)
+    counts = np.empty((run.training.n_documents, run.params.n_components))
+    for block in blocks:
+        read, state = run.training.read(block), run.states.get(block)
+        counts[block.start : block.stop] = state.counts(read, run.params.n_components)
+    return counts
 
 
 def _tokens(run: Run) -> Tokens:

@@ -14,7 +14,7 @@ from discan.typing import Array
 
 __all__ = ["trimmed"]
 
-# A component stays if it has tokens in so many of the draws.
+# A component stays if it has tokens in this part of the draws or more.
 IN_USE = 0.5
 
 

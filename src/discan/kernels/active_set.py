@@ -15,12 +15,23 @@ __all__ = ["solve_scores"]
 _FLOOR = 1e-150
 # A component is inactive if the derivative of its update is below this.
 _INACTIVE = 0.05
+# Without a prior, a score below this part of the mean that falls to this part vanishes: it is
+# multiplied by the third number.
+_SMALL, _FALLING, _VANISHING = 0.1, 0.9, 1e-4
+# One that grows by more than this factor is not done. The likelihood is concave, so its maximum is
+# higher by at most this factor less 1, per token.
+_GROWING = 1.0 + 1e-5
 _FIRST_STEPS = 3  # with all components, before the first choice of the active ones
 _FEW_STEPS = 6  # with the active ones before the next choice; twice as many before the one after
 # Extrapolation begins when a step moves less than this, so that it leads to no other optimum.
 _NEAR = 0.01
 _LONGEST = 1000.0  # extrapolation, in steps
 _LEAST = 0.1  # fraction of a component's count that an extrapolation leaves
+# Newton's steps are for at most so many active components, and leave this fraction of a count.
+_MOST_NEWTON = 256
+_LEAST_NEWTON = 0.01
+_REVERSED = 0.5  # a step leads too far if its slope is reversed by more than this fraction
+_RIDGE = 1e-6  # of the curvature, which is 1 at most; components may be alike
 _TOGETHER = 4  # components whose sums are computed together
 _LANES = 16  # loops over a multiple of this are vector code throughout
 
@@ -41,8 +52,9 @@ def solve_scores(
 
     Between two such steps only the active components are updated; the inactive ones add a constant
     to Z_j. This is coordinate ascent, too, and its few weights stay in the cache. A document is
-    done when a step with all components moves at most the fraction ``tolerance`` of its total. The
-    arithmetic is in double precision.
+    done when a step with all components moves at most the fraction ``tolerance`` of its total, and
+    no score without a prior grows. With few active components the steps are those of Newton's
+    method, if scores are means. The arithmetic is in double precision.
     """
     n_components = weights.shape[1]
     longest = 1
@@ -57,6 +69,8 @@ def solve_scores(
     of_words = _work_rows(3, length, np.float64)
     tokens, rest, ratios = of_words[1], of_words[2], of_words[3]
     columns = np.empty((width, length))
+    side = min(_MOST_NEWTON, n_components)
+    curvature = np.empty((side, side))
     for i in range(indptr.shape[0] - 1):
         document = words[indptr[i] : indptr[i + 1]]
         for t in range(document.shape[0]):
@@ -70,6 +84,9 @@ def solve_scores(
             a[k] = score_shape[i, k]
             prior[k] = shape[levels[i], k]
             inverse_rate[k] = 1.0 / rate[levels[i], k]
+        free = not geometric_mean
+        for k in range(n_components):
+            free = free and prior[k] == 0.0
         n_full, n_few, steps_left = _FIRST_STEPS, _FEW_STEPS, n_steps
         while steps_left > 0:
             change = 1.0
@@ -78,19 +95,31 @@ def solve_scores(
                 _sum_ratios(document, tokens, weights, scores, added)
                 change = _move(a, prior, scores, added, n_components)
                 steps_left -= 1
-            if change <= tolerance or steps_left == 0:
+            if steps_left == 0:
                 break
+            if change <= tolerance:
+                if not (free and _grows(a, scores, inverse_rate, n_components)):
+                    break
+            n_active = _choose(
+                a, prior, scores, inverse_rate, n_components, geometric_mean, free, tolerance,
+                active,
+            )  # fmt: skip
             _set_scores(a, inverse_rate, n_components, geometric_mean, scores)
-            n_active = _choose(a, prior, n_components, geometric_mean, tolerance, active)
             for m in range(n_active):
                 k = active[m]
                 active_a[m], active_prior[m], active_rate[m] = a[k], prior[k], inverse_rate[k]
                 scores[k] = 0.0
             _gather(document, weights, scores, active, n_active, n_words, rest, columns)
-            steps_left -= _iterate_active(
-                columns, n_active, n_words, tokens, rest, active_prior, active_rate, active_a,
-                scores, ratios, added, path, geometric_mean, min(n_few, steps_left), tolerance,
-            )  # fmt: skip
+            if not free or n_active > _MOST_NEWTON:
+                steps_left -= _iterate_active(
+                    columns, n_active, n_words, tokens, rest, active_prior, active_rate, active_a,
+                    scores, ratios, added, path, geometric_mean, min(n_few, steps_left), tolerance,
+                )  # fmt: skip
+            else:
+                steps_left -= _iterate_newton(
+                    columns, n_active, n_words, tokens, rest, active_prior, active_rate, active_a,
+                    scores, ratios, added, path, curvature, min(n_few, steps_left), tolerance,
+                )  # fmt: skip
             for m in range(n_active):
                 a[active[m]] = active_a[m]
             n_full, n_few = 1, 2 * n_few
@@ -131,6 +160,97 @@ def _iterate_active(
             copy(new, n_active, a)
             change = last_change
     return n_steps
+
+
+@part()
+def _iterate_newton(
+    columns, n_active, n_words, tokens, rest, prior, inverse_rate, a,
+    scores, ratios, added, path, curvature, n_steps, tolerance,
+):  # fmt: skip
+    """Make steps by Newton's method with the active components; return how many.
+
+    There is no prior, and scores are means, so the objective is concave in them. If a step leads
+    too far, so that the slope along it is reversed, the next begins where the slope should be zero.
+    """
+    n_lanes = _padded(n_active, _LANES)
+    begun, before, move = path[0], path[1], path[2]
+    rise = 0.0  # along the last step, where it began; 0 is no step
+    for step in range(n_steps):
+        copy(a, n_active, begun)
+        _set_scores(a, inverse_rate, n_lanes, False, scores)
+        _sum_columns(columns, n_active, n_words, tokens, rest, scores, ratios, added)
+        change = _move(a, prior, scores, added, n_active)
+        if change <= tolerance:
+            return step + 1
+        if rise > 0.0:
+            slope = 0.0
+            for m in range(n_active):
+                slope += (a[m] / begun[m] - 1.0) * (begun[m] - before[m])
+            if slope < -_REVERSED * rise:
+                for m in range(n_active):
+                    a[m] = before[m] + rise / (rise - slope) * (begun[m] - before[m])
+                rise = 0.0
+                continue
+        rise = 0.0
+        if change < _NEAR and step + 1 < n_steps:
+            _curve(
+                columns, n_active, n_words, tokens, ratios, inverse_rate, begun, a, curvature, move
+            )
+            _solve(curvature, n_active, move)
+            for m in range(n_active):
+                root, slope = math.sqrt(begun[m]), a[m] / begun[m] - 1.0
+                # a small score grows by as much as the slope of the score, not of its root, tells
+                ahead = max(root + move[m], 0.0) ** 2
+                if move[m] > 0.0:
+                    ahead = begun[m] + 2.0 * root * move[m]
+                a[m] = max(ahead, _LEAST_NEWTON * a[m])
+                rise += slope * (a[m] - begun[m])
+            copy(begun, n_active, before)
+    return n_steps
+
+
+@part(fastmath=REORDER)
+def _curve(
+    columns, n_active, n_words, tokens, ratios, inverse_rate, a, plain, out_curvature, out_slope
+):
+    """Slope and curvature of the objective in the roots of ``a``, divided by 4 (theory 4.1).
+
+    ``plain`` is the result of EM. Only the lower triangle of the curvature is written.
+    """
+    for t in range(n_words):
+        ratios[t] = ratios[t] * ratios[t] / tokens[t] if tokens[t] > 0.0 else 0.0
+    for m in range(n_active):
+        for n in range(m + 1):
+            total = 0.0
+            for t in range(n_words):
+                total += columns[m, t] * columns[n, t] * ratios[t]
+            rates = inverse_rate[m] * inverse_rate[n]
+            out_curvature[m, n] = math.sqrt(a[m] * a[n]) * rates * total
+        slope = plain[m] / a[m] - 1.0
+        out_curvature[m, m] += max(-0.5 * slope, 0.0) + _RIDGE
+        out_slope[m] = 0.5 * math.sqrt(a[m]) * slope
+
+
+@part(fastmath=REORDER)
+def _solve(matrix, n, vector):
+    """Replace a vector (n,) by the solution of matrix x = vector, by Cholesky's method.
+
+    ``matrix`` is positive definite; its lower triangle is used, and lost.
+    """
+    for i in range(n):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for m in range(j):
+                total -= matrix[i, m] * matrix[j, m]
+            matrix[i, j] = math.sqrt(max(total, _RIDGE)) if i == j else total / matrix[j, j]
+    for i in range(n):
+        for j in range(i):
+            vector[i] -= matrix[i, j] * vector[j]
+        vector[i] /= matrix[i, i]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            vector[i] -= matrix[j, i] * vector[j]
+        vector[i] /= matrix[i, i]
 
 
 @part()
@@ -175,8 +295,21 @@ def _move(a, prior, scores, added, n):
 
 
 @part()
-def _choose(a, prior, n, geometric_mean, tolerance, out_active):
+def _grows(a, scores, inverse_rate, n):
+    """Whether the last step, from ``scores``, let a score without a prior grow, however small."""
+    for k in range(n):
+        if a[k] > _GROWING * (scores[k] / inverse_rate[k]):
+            return True
+    return False
+
+
+@part()
+def _choose(a, prior, scores, inverse_rate, n, geometric_mean, free, tolerance, out_active):
     """List the active components; return how many.
+
+    Without a prior (``free``), a small score that the last step, from ``scores``, made clearly
+    smaller most likely goes to zero: it is made much smaller, and is inactive. If that was wrong it
+    grows again.
 
     The derivative of a component's count c by its own a is at most c / a, or c psi'(a), which is
     below c (1 / a + 1 / a^2). Components below the tolerance are inactive, too.
@@ -186,9 +319,16 @@ def _choose(a, prior, n, geometric_mean, tolerance, out_active):
         total += a[k]
     n_active = 0
     for k in range(n):
+        growing = False
+        if free:
+            before = scores[k] / inverse_rate[k]
+            if a[k] * n < _SMALL * total and a[k] < _FALLING * before:
+                a[k] *= _VANISHING
+                continue
+            growing = a[k] > _GROWING * before
         count = a[k] - prior[k]
         bend = 1.0 + 1.0 / a[k] if geometric_mean else 1.0
-        if count * bend > _INACTIVE * a[k] and count * n > tolerance * total:
+        if growing or (count * bend > _INACTIVE * a[k] and count * n > tolerance * total):
             out_active[n_active] = k
             n_active += 1
     return n_active

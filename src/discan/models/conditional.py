@@ -21,7 +21,15 @@ __all__ = ["ConditionalGammaPoisson"]
 @MODELS.register
 @dataclass(frozen=True)
 class ConditionalGammaPoisson(GammaPoisson):
-    """Scores l_k = 0 with probability rho_k, else Gamma(alpha_k, rate beta_k); counts as GP."""
+    """Scores l_k = 0 with probability rho_k, else Gamma(alpha_k, rate beta_k); counts as GP.
+
+    Parameters
+    ----------
+    alpha, beta : float or (K,) array, optional
+        As for ``GammaPoisson``.
+    rho : float or (K,) array, optional
+        Probability that a component is absent, by default 0.5.
+    """
 
     rho: Any = None
 

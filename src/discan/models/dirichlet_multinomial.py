@@ -32,6 +32,11 @@ class DirichletMultinomial(Model):
 
     The model is conditional on the group totals: a group without counts has no effect, and
     exposures are not used.
+
+    Parameters
+    ----------
+    alpha : float or (K,) array, optional
+        Parameter of the Dirichlet distribution, by default the smaller of 0.5 and 5/K.
     """
 
     alpha: Any = None

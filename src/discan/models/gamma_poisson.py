@@ -37,6 +37,12 @@ class GammaPoisson(Model):
     """Scores l_k ~ Gamma(alpha_k, rate beta_k); counts w_j ~ Poisson(e_g(j) (Theta l)_j).
 
     A group of exposure 0 is missing; one of exposure 1 without counts was observed to be empty.
+
+    Parameters
+    ----------
+    alpha, beta : float or (K,) array, optional
+        Shape and rate of the scores. By default alpha is the smaller of 0.5 and 5/K, and beta makes
+        the prior's mean document as long as the data's.
     """
 
     alpha: Any = None
@@ -53,7 +59,7 @@ class GammaPoisson(Model):
         if name == "alpha":
             return min(0.5, 5.0 / n_components)
         if corpus is None:
-            raise InputError(f"a {self.name} model without data to go by needs beta: give beta=...")
+            raise InputError(f"a {self.name} model without data needs beta: give beta=...")
         # documents of exposure 0 have no tokens
         mean_total = float(corpus.n_tokens) / max(corpus.exposure_sum, 1e-300)
         return float(bounded(np.sum(self.alpha) / max(mean_total, 1e-6)))

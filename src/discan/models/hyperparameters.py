@@ -37,9 +37,18 @@ SEEDED_STEPS = 20
 class Hyperprior:
     """Priors of the hyperparameters, for the sampling moves.
 
-    Each of alpha, beta and gamma is Gamma(shape, rate), every rho is Beta(x, y). Under a process
-    the concentration is Gamma(shape, rate), and the pair of alpha is that of its sum ("dmp"); of
-    models of amounts, its rate is that of every alpha, and the shape has no use ("gpp", "cgpp").
+    Parameters
+    ----------
+    alpha, beta : (float, float), default=(1.0, 1.0)
+        Shape and rate of the gamma prior of each value.
+    rho : (float, float), default=(1.0, 1.0)
+        Parameters of the beta prior of each rho.
+    gamma : (float, float), default=(1.0, 1.0)
+        Shape and rate of the gamma prior of gamma.
+    concentration : (float, float), default=(1.0, 1.0)
+        Shape and rate of the gamma prior of the concentration, if the number of components is
+        learnt. The pair of alpha is then that of the sum of alpha ("dmp"); for models of amounts
+        ("gpp", "cgpp") its rate is that of every alpha, and its shape is not used.
     """
 
     alpha: tuple[float, float] = (1.0, 1.0)

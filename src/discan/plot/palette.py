@@ -44,7 +44,23 @@ INK, GREY, GRID = "#222222", "#595959", "#e4e4e4"
 
 
 def colours(n: int) -> list[str]:
-    """Return n colours: twenty-four, then the same darker, and so on in turn."""
+    """Return the colours of components: twenty-four, then the same darker, and so on in turn.
+
+    Parameters
+    ----------
+    n : int
+        Number of colours.
+
+    Returns
+    -------
+    list of str
+        Such as "#3b8ad8".
+
+    Examples
+    --------
+    >>> len(colours(30))
+    30
+    """
     n = whole("n", n, 0)
     result = []
     for k in range(n):

@@ -106,7 +106,8 @@ def read(
         Files packed as .gz, .xz, .bz2 or .zst are unpacked while they are read. A data frame takes
         the options of tables of answers, or with ``format`` those of another kind of table: "long",
         "texts", "fields", "wide" or "categorical". AnnData and MuData take ``layer`` and ``raw``.
-    format : name of a reader (``discan.readers.READERS``), guessed if not given
+    format : str, optional
+        Name of a reader (``discan.readers.READERS``); by default it is guessed.
     like : fitted estimator, Fit or Corpus, optional
         The data are read as its data were, and arranged in its columns; words that it does not
         have are dropped. Options that you give come before those that it remembers.
@@ -120,6 +121,10 @@ def read(
         A Source has this limit already.
     **options
         Options of the reader, e.g. ``field`` for JSON lines or ``stop_words`` for text.
+
+    Returns
+    -------
+    Corpus
     """
     like = getattr(like, "fit_", like)
     before = "" if like is None else like.reading.get("format", "")
@@ -216,7 +221,7 @@ def _recognised(source: Source) -> str:
         _refuse_foreign(source, {reader.name for reader in meant})
     asked = meant
     if not meant or source.is_folder or source.name.endswith(".txt"):
-        asked = [r for r in readers if not r.is_text]
+        asked = [r for r in readers if not r.is_text or "table" in r.family]
         if not any(r in asked for r in meant):
             asked += [*meant, *(r for r in readers if r.is_text)]
     for other in asked:
@@ -235,9 +240,12 @@ def _refuse_foreign(source: Source, meant: set[str]) -> None:
     if no_data is not None:
         raise source.error(no_data)
     kind = kind_of_file(source.path)
-    format = {"an HDF5 file (.h5ad, .loom)": "h5ad", "a NumPy .npz file": "npz"}.get(kind or "")
-    if format is not None and format not in meant:
-        raise source.error(str(kind), use={"format": format})
+    formats = {
+        "an HDF5 file (.h5ad, .loom)": ("h5ad", "tenx", "loom"),
+        "a NumPy .npz file": ("npz",),
+    }.get(kind or "", ())
+    if formats and not meant.intersection(formats):
+        raise source.error(str(kind), use={"format": formats})
 
 
 # ---- how data were read, and reading others in the same way ----

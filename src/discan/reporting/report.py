@@ -38,6 +38,7 @@ def report(
     Parameters
     ----------
     source : fit or fitted estimator
+        What the page is about.
     data : Corpus or (I, J) counts, optional
         Documents to describe instead of those of the fit, and to measure how well the model
         predicts them.
@@ -47,6 +48,7 @@ def report(
     n_words : int
         Words or answers per component.
     title : str, optional
+        Title of the page.
     n_jobs : int, optional
         Threads for ``data``.
     worded : callable
@@ -156,7 +158,7 @@ _STYLE = """
 nav{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:1rem 0 0;font-size:.95rem}
 a{color:#174f8c}
 section{scroll-margin-top:1rem}
-.cards.wide{grid-template-columns:repeat(auto-fill,minmax(340px,1fr))}
+.cards.wide{grid-template-columns:repeat(auto-fill,minmax(min(340px,100%),1fr))}
 .words li{display:grid;grid-template-columns:1fr 5em;align-items:center;line-height:1.45}
 .words i{display:block;height:.7em;border-radius:2px}
 .words span,.answers span:first-child,article li span:first-child{overflow-wrap:anywhere;

@@ -76,6 +76,7 @@ class Index:
         query : str, list of str, dict or counts
             See ``read_query``.
         n : int, default=10
+            Number of documents to list.
         mu : float, optional
             Weight, in tokens, of the word shares of all documents in those of one document; by
             default the mean length of a document.
@@ -84,6 +85,12 @@ class Index:
             lambda of Wei and Croft. By default 0.7 for one group of words. With several groups
             (votes, answers, alleles) and without an index of words, 0.
         engine : Engine, optional
+            Where to work; one thread by default.
+
+        Returns
+        -------
+        list of Hit
+            The most probable first.
         """
         n, engine = whole("n", n, 1), engine or Threads(1)
         words = read_query(query, self.fit)
@@ -102,7 +109,17 @@ class Index:
         self, query: Any, *, mu: float | None = None, word_weight: float | None = None,
         engine: Engine | None = None,
     ) -> Array:  # fmt: skip
-        """Log p(query | document) of every document in double precision, (I,)."""
+        """Return log p(query | document) of every document, in double precision.
+
+        Parameters
+        ----------
+        query, mu, word_weight, engine
+            As for ``search``.
+
+        Returns
+        -------
+        (I,) array
+        """
         words = read_query(query, self.fit)
         own, weight = self._own(words, mu, word_weight)
         return self._log_probability(words, own, weight, engine or Threads(1), np.float64)
@@ -199,9 +216,16 @@ class Index:
             Name or number (from 0) of a document of the index, which is not listed itself; or the
             shares of any document.
         n : int, default=10
+            Number of documents to list.
         distance : {"hellinger", "jensen-shannon"}
             See ``distances_from``. If there are several draws, of the mean shares.
         engine : Engine, optional
+            Where to work; one thread by default.
+
+        Returns
+        -------
+        list of Neighbour
+            The nearest first.
         """
         n = whole("n", n, 1)
         shares = self.mean_shares
@@ -232,11 +256,31 @@ class Index:
     # ---- names ----
 
     def name_of(self, document: int) -> str:
-        """Name of a document, or its number."""
+        """Return the name of a document, or its number as text if it has none.
+
+        Parameters
+        ----------
+        document : int
+            Its number, from 0.
+
+        Returns
+        -------
+        str
+        """
         return str(document) if self.document_names is None else self.document_names[document]
 
     def number_of(self, document: Any) -> int:
-        """Number of a document that is given by name or number."""
+        """Return the number of a document that is given by name or number.
+
+        Parameters
+        ----------
+        document : str or int
+            Its name, or its number from 0.
+
+        Returns
+        -------
+        int
+        """
         noun, names = self.nouns.document, self.document_names or ()
         if isinstance(document, str):
             if document in names:
@@ -260,7 +304,13 @@ class Index:
     # ---- files ----
 
     def save(self, path: Any) -> None:
-        """Write the index to a file, all or nothing; ``load_index`` reads it."""
+        """Write the index to a file, all or nothing; ``load_index`` reads it.
+
+        Parameters
+        ----------
+        path : path that ends in .index
+            File to write.
+        """
         write_index(path, self.fit, self.views, self.words, self.document_names)
 
 
@@ -274,6 +324,7 @@ def build_index(
     Parameters
     ----------
     fit : Fit
+        Its components explain the documents.
     corpus : Corpus, optional
         Documents in the columns of the fit. Without it, the training documents, of which the fit
         does not know the words.
@@ -286,6 +337,11 @@ def build_index(
     draws : int, default=20
         Largest number of kept draws to average over; 0 takes the posterior means instead.
     engine : Engine, optional
+        Where to work; one thread by default.
+
+    Returns
+    -------
+    Index
     """
     one_of("precision", precision, PRECISIONS)
     n_top = None if top is None else whole("top", top, 1)
@@ -298,7 +354,19 @@ def build_index(
 
 
 def load_index(path: Any, fit: Fit) -> Index:
-    """Read an index from a file; it must be one of this fit."""
+    """Read an index from a file; it must be one of this fit.
+
+    Parameters
+    ----------
+    path : path
+        File that ``Index.save`` wrote.
+    fit : Fit
+        The fit that the index was made with.
+
+    Returns
+    -------
+    Index
+    """
     return Index(fit, *read_index(path, fit))
 
 

@@ -39,15 +39,22 @@ def learn_weights(
     Parameters
     ----------
     index : Index
+        Documents to search.
     queries : sequence of queries
         Those that will be judged later should not be among them.
-    relevant : sequence of (I,) boolean masks, or of lists of document numbers
+    relevant : sequence of (I,) bool masks, or of lists of document numbers
         The right documents of each query.
     mus, weights : sequences of float
         Values to try, all with all; None is the default.
     without : sequence of int, optional
         A document to leave out of each ranking, e.g. the one that the query was taken from.
     engine : Engine, optional
+        Where to work; one thread by default.
+
+    Returns
+    -------
+    Learnt
+        ``mu``, ``word_weight``, and the mean average precision of all that were tried.
     """
     if len(queries) == 0 or len(queries) != len(relevant):
         raise InputError("give as many lists of right documents as queries, and at least one")

@@ -98,8 +98,8 @@ def select_components(
     >>> import numpy as np, discan
     >>> X = np.kron(np.eye(3, dtype=int), np.full((20, 4), 5))
     >>> found = discan.select_components(X, range(1, 5), max_iter=40, n_jobs=1)
-    >>> found.smallest
-    3
+    >>> found.flat
+    (3, 4)
     """
     corpus = corpus_of(X, groups)
     sizes, auto = _sizes(components)

@@ -23,15 +23,23 @@ def solve_scores(
         n_full, n_few, left = 3, 6, n_steps
         while left > 0:
             for _ in range(min(n_full, left)):
+                begun = a.copy()
                 change = _step(T, n, alpha, b, a, 0.0, geometric_mean)
                 left -= 1
-            if change <= tolerance or left == 0:
+            free = not geometric_mean and not alpha.any()
+            growing = free & (a > (1 + 1e-5) * begun)
+            if (change <= tolerance and not growing.any()) or left == 0:
                 break
-            active = _active(a, alpha, geometric_mean, tolerance)
+            vanishing = free & (a < 0.9 * begun) & (a * len(a) < 0.1 * a.sum())
+            active = (_active(a, alpha, geometric_mean, tolerance) | growing) & ~vanishing
+            a[vanishing] *= 1e-4
             rest = T[:, ~active] @ mean_scores(a[~active], b[~active], geometric_mean)
             part = a[active]
-            given = T[:, active], n, alpha[active], b[active], part, rest, geometric_mean
-            left -= _iterate_active(*given, min(n_few, left), tolerance)
+            given = T[:, active], n, alpha[active], b[active], part, rest
+            if not free or active.sum() > 256:
+                left -= _iterate_active(*given, geometric_mean, min(n_few, left), tolerance)
+            else:
+                left -= _iterate_newton(*given, min(n_few, left), tolerance)
             a[active] = part
             n_full, n_few = 1, 2 * n_few
     return score_shape
@@ -53,6 +61,32 @@ def _iterate_active(T, n, alpha, b, a, rest, geometric_mean, n_steps, tolerance)
             return step + 1
         if len(path) == 3 and change > last:
             a[:], change = path[2], last
+    return n_steps
+
+
+def _iterate_newton(T, n, alpha, b, a, rest, n_steps, tolerance):
+    """Make steps by Newton's method in the roots of a, in place; return how many. alpha is 0."""
+    before, rise = None, 0.0  # where the last step began, and the slope along it there
+    for step in range(n_steps):
+        begun = a.copy()
+        change = _step(T, n, alpha, b, a, rest, False)
+        if change <= tolerance:
+            return step + 1
+        slope = a / begun - 1
+        if rise > 0 and slope @ (begun - before) < -0.5 * rise:
+            part = rise / (rise - slope @ (begun - before))
+            a[:], rise = before + part * (begun - before), 0.0
+            continue
+        rise = 0.0
+        if change < 0.01 and step + 1 < n_steps:
+            norm = T @ (begun / b) + rest
+            weights = np.divide(n, norm**2, out=np.zeros(norm.shape), where=norm > 0)
+            X, y = T * (np.sqrt(begun) / b), np.sqrt(begun)
+            diagonal = np.maximum(-0.5 * slope, 0) + 1e-6
+            move = np.linalg.solve((X.T * weights) @ X + np.diag(diagonal), 0.5 * y * slope)
+            ahead = np.where(move > 0, begun + 2 * y * move, np.maximum(y + move, 0) ** 2)
+            a[:] = np.maximum(ahead, 0.01 * a)
+            before, rise = begun, slope @ (a - begun)
     return n_steps
 
 
