@@ -129,8 +129,8 @@ class DCA(
         Cycles between two writings of the run.
     max_components : int, optional
         With ``n_components="auto"``, the most components that are tried. By default one per 4
-        documents and per 200 tokens, at least 10 and at most 200. It should be well above the
-        number that is used.
+        documents and per 200 tokens, beyond 200 one per 1,000 tokens, at least 10 and at most
+        1,000. It should be well above the number that is used.
     engine : Dask, optional
         Where to fit: on the workers of a Dask cluster, ``discan.Dask(client)``, with the bits of
         threads. The data must be a corpus folder. All else is done on ``n_jobs`` threads here.

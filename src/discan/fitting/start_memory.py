@@ -85,10 +85,10 @@ def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
 
 def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP; of a folder also all documents, their tokens and their scores."""
+    """The start of MAP and a chain, whose tokens are listed; of a folder also all documents."""
     corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
     if not corpus.on_disk:
-        return needed
+        return _chain_bytes(task, schedule, n_workers) + TOKEN * float(corpus.n_tokens)
     scores = 8.0 * len(task.model.alpha) * corpus.n_documents
     return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
 
@@ -116,10 +116,9 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 def begins_with_too_many(task: Task) -> bool:
     """Whether the flat chain of a start begins with twice as many components as are wanted.
 
-    Seeds have components of their own, amounts may have a rate of their own per component, and
-    large data would take too long.
+    Seeds have components of their own, and large data would take too long.
     """
-    return task.model.normalised and task.prior.seeds is None and is_small(task.corpus)
+    return task.prior.seeds is None and is_small(task.corpus)
 
 
 def is_small(corpus: Corpus) -> bool:
