@@ -181,13 +181,9 @@ def reading(scores: dict[str, Any]) -> str:
   duplicates.
 - **Words and components.** The paper's components add {paper_gain:+.1f} points to the words; ours
   {gain[1:].mean():+.1f} ± {standard_error(gain[1:]):.1f} (standard error over folds), and by date
-  {gain[0]:+.1f}: its gain {outcome}. Perhaps better words leave less to add. Trials on one fold,
-  not part of this run, with labels as a group of the fit (as in the paper's classifier), or with
-  a smaller weight of the components, were no better.
+  {gain[0]:+.1f}: its gain {outcome}. Perhaps better words leave less to add.
 - **Components alone** are right in {min(shares):.0f} to {max(shares):.0f} % of the cases, the
-  paper's in {min(theirs):.0f} to {max(theirs):.0f} %. We do not know why: in a trial on one fold
-  tf-idf without smoothing, which gives components that are in nearly every message a low weight,
-  gave 57 to 65 %, and predicting the label as a group of the model 60 %.
+  paper's in {min(theirs):.0f} to {max(theirs):.0f} %. We do not know why.
 - By date {less} of the {len(scores)} kinds of features are less often right than in folds. A
   possible reason: random folds put messages of one thread into both parts."""
 

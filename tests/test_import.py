@@ -88,6 +88,11 @@ def test_nothing_else():
         exec("from discan import nonsense")
 
 
+@pytest.mark.parametrize("module", [discan.plot, discan.search])
+def test_modules_list_their_public_names_alone(module):
+    assert set(dir(module)) == {*module.__all__, "__doc__"}
+
+
 def test_star_import():
     names = run("from discan import *; print(*dir())")
     assert set(discan.__all__) <= set(names)

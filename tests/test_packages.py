@@ -98,6 +98,23 @@ def test_the_recipe_has_the_dependencies():
     assert listed == {*PROJECT["dependencies"], "python>=3.11"}
 
 
+def test_workflows_name_what_is_there():
+    """A target, a script or a kind of file that was renamed would fail at night only."""
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    text = "\n".join(path.read_text("utf-8") for path in workflows)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = re.findall(r"run: make ([\w-]+)", text)
+    assert len(targets) >= 5
+    assert [name for name in targets if f"\n{name}: " not in makefile] == []
+    named = re.findall(r"\b(?:tests|scripts)/[\w/]+\.py", text)
+    assert len(named) >= 2
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+    (kinds,) = re.findall(r"kind: \[(.*)\]", text)
+    attacked = (ROOT / "tests" / "conformance" / "test_resigned.py").read_text("utf-8")
+    (listed,) = re.findall(r"N_CASES = \{(.*)\}", attacked)
+    assert kinds.split(", ") == re.findall(r'"(\w+)"', listed)
+
+
 def test_citation_and_version_agree():
     assert discan.__version__ == PROJECT["version"]
     citation = (ROOT / "CITATION.cff").read_text("utf-8")

@@ -107,6 +107,13 @@ def test_the_reference_tells_parameters(site):
     assert text.count("Dirichlet prior of the loadings") >= 5
 
 
+def test_no_paragraph_swallows_a_list(site):
+    """What follows a formula inside a list must be indented by four spaces."""
+    swallowed = re.compile(r"<p>(?:(?!</p>).)*?\n(?:- |\* )(?:(?!</p>).){0,60}", re.DOTALL)
+    found = {path.name: swallowed.findall(path.read_text("utf-8")) for path in site.rglob("*.html")}
+    assert {name: texts for name, texts in found.items() if texts} == {}
+
+
 # Opens every page in a frame of this width, and says how wide each wants to be.
 PROBE = """<body><script>
 const pages = PAGES, found = {};

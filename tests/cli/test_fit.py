@@ -48,7 +48,7 @@ def test_fit_says_whether_it_converged_and_what_it_replaced(run, place, tmp_path
     assert "; converged: the objective changed by " in err
     assert f"model written to {path} (replaced the one there); look" in err
     _, err = run("fit", place / "corpus.discan", "-o", path)
-    assert "10 topics are more than the data can bear: 20 documents, 6 words, 85 counts" in err
+    assert "10 topics are too many for the data: 20 documents, 6 words, 85 counts" in err
     assert "; use --components 4\n" in err
 
 
@@ -178,7 +178,7 @@ def test_info_about_a_strange_run_folder(fails, begun, settings):
     header, arrays = read_file(begun / "settings.discan", "settings")
     kept = {key: header[key] for key in ("class", "feature_names", "every")}
     write_file(begun / "settings.discan", "settings", {**kept, "settings": settings}, arrays)
-    assert "not sound" in fails("info", begun)
+    assert "invalid" in fails("info", begun)
 
 
 def test_the_number_of_components_is_learnt(run, fails, place, tmp_path):

@@ -21,7 +21,7 @@ def seeds(tmp_path):
 def test_a_fit_with_seeds_and_one_with_its_components_fixed(run, place, seeds, tmp_path):
     model, again = tmp_path / "m.discan", tmp_path / "again.discan"
     _, err = run("fit", place / "texts.jsonl", "-k", 3, "--seeds", seeds, "-o", model)
-    assert "seeds of 2 components: 5 words, seen beforehand with" in err
+    assert "seeds of 2 components: 5 words, with a prior weight of" in err
     names = discan.load(model).component_names_
     assert set(names) > {"boats", "fruit"}
     assert "boats:" in run("show", model)[0]

@@ -84,8 +84,8 @@ def test_a_frame_of_metadata(library):
     ("given", "problem"),
     [
         ({"c": ["a"]}, r"column 'c' has shape \(1,\), expected \(3,\)"),
-        ({"c": "abc"}, "no sequence"),
-        ({"c": 3}, "no sequence"),
+        ({"c": "abc"}, "must be a sequence"),
+        ({"c": 3}, "must be a sequence"),
         ({"c": np.zeros((3, 2))}, "has shape"),
         ([1, 2, 3], "pass a data frame, or a dict"),
     ],
@@ -158,7 +158,7 @@ def test_a_damaged_file(tmp_path, wrong):
     header, arrays = read_file(path, "corpus")
     names = {k: v for k, v in header.items() if k.endswith("_names")}
     write_file(path, "corpus", names | wrong, arrays)
-    with pytest.raises(ModelFileError, match="not sound"):
+    with pytest.raises(ModelFileError, match="invalid"):
         load_corpus(path)
 
 

@@ -35,7 +35,7 @@ def test_what_is_no_file(tmp_path):
         read_bytes(tmp_path / "none", "words")
     with pytest.raises(StorageError, match=r"a folder \(directory\), not a file"):
         read_bytes(tmp_path, "words")
-    with pytest.raises(StorageError, match="is no name of a file"):
+    with pytest.raises(StorageError, match="is not a file name"):
         read_bytes("a\0b", "words")
 
 

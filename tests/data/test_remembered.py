@@ -15,6 +15,7 @@ SOUND = {
     "options": {"exposures": True, "missing": ["", "?"], "id_column": 0},
     "fields": ["text"],
     "document": None,
+    "html": True,
     "places": {"": [None, False], "rna": ["counts", True]},
     "plan": {
         "answers": ["sex", "a1", "a2"], "document": "name", "split": {"sex": "/"},
@@ -32,7 +33,7 @@ def test_what_is_sound_stays_as_it_is():
 WRONG = [
     ("format", 3), ("format", ["csv"]), ("format", None),
     ("options", []), ("options", "x"),
-    ("fields", "text"), ("fields", [1]), ("document", 4),
+    ("fields", "text"), ("fields", [1]), ("document", 4), ("html", 1),
     ("places", []), ("places", {"": ["x"]}), ("places", {"": [1, True]}),
     ("places", {"": [None, 1]}),
     ("plan", None), ("plan", {}), ("plan", {"answers": "sex"}),
@@ -58,7 +59,7 @@ def test_what_is_wrong_is_named(part, value):
 
 
 def test_no_mapping():
-    with pytest.raises(ModelFileError, match="no list of names"):
+    with pytest.raises(ModelFileError, match="not a mapping of names"):
         checked_reading([])
 
 

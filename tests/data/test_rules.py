@@ -12,7 +12,7 @@ from discan.errors import InputError, LimitError, ModelFileError, StorageError
     ("rule", "value", "piece"),
     [
         (Rule(("K",)), None, "x is missing"),
-        (Rule(("K",)), [1.0, 2.0, 3.0], "x is no array"),
+        (Rule(("K",)), [1.0, 2.0, 3.0], "x is not an array"),
         (Rule(("K", None)), np.ones(3), r"x has shape \(3,\), not \(3, any\)"),
         (Rule(("K",), "i"), np.ones(3), "x has type float64"),
         (Rule(("K",)), np.array([1.0, np.nan, 2.0]), "x holds nan"),
@@ -52,8 +52,8 @@ def test_what_obeys_is_taken():
         (StorageError("f: permission denied"), StorageError, "f: permission denied"),
         (MemoryError(), LimitError, "f: there is not enough memory to load it"),
         (ModelFileError("f: damaged"), ModelFileError, "f: damaged"),
-        (InputError("alpha is 0"), ModelFileError, "f: not sound: alpha is 0"),
-        (KeyError("x"), ModelFileError, "f: not sound (KeyError: 'x')"),
+        (InputError("alpha is 0"), ModelFileError, "f: invalid: alpha is 0"),
+        (KeyError("x"), ModelFileError, "f: invalid (KeyError: 'x')"),
     ],
 )
 def test_faults_of_a_file_are_one_error(raised, expected, message):

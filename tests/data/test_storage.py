@@ -146,7 +146,7 @@ def test_links_can_be_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "piece"),
-    [("", "is empty"), ("a\0b", "no name of a file"), ("x/y", "Not a directory")],
+    [("", "is empty"), ("a\0b", "not a file name"), ("x/y", "Not a directory")],
 )
 def test_bad_names(tmp_path, monkeypatch, name, piece):
     monkeypatch.chdir(tmp_path)
@@ -157,7 +157,7 @@ def test_bad_names(tmp_path, monkeypatch, name, piece):
 
 
 def test_a_path_is_text():
-    with pytest.raises(InputError, match="path=3 is no name of a file"):
+    with pytest.raises(InputError, match="path=3 is not a file name"):
         write_whole(3, "text")
 
 
@@ -407,7 +407,7 @@ def test_what_is_no_file_is_not_read(tmp_path):
         read_file(tmp_path, "test")
     with pytest.raises(ModelFileError, match="no such file"):
         read_file(tmp_path / "x" / "y", "test")
-    with pytest.raises(ModelFileError, match="no name of a file"):
+    with pytest.raises(ModelFileError, match="not a file name"):
         read_file("a\0b", "test")
     with pytest.raises(StorageError, match="too long"):
         read_file("a" * 300, "test")

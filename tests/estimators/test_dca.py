@@ -368,3 +368,12 @@ def test_groups():
 
 def test_names_at_the_top():
     assert discan.DCA is DCA
+
+
+@pytest.mark.parametrize("cls", [discan.LDA, discan.NMF, discan.DCAClassifier, discan.DCAFeatures])
+def test_an_unknown_argument_is_refused_in_the_name_of_the_class(cls):
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) got an unexpected .* 'foo'"):
+        cls(2, foo=1)
+    if issubclass(cls, discan.DCA):
+        with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) got an unexpected .* 'model'"):
+            cls(2, model="gp")

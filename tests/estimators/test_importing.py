@@ -300,5 +300,5 @@ def test_bad_files_and_objects(tmp_path):
         with pytest.raises(StorageError):
             read(tmp_path / "absent")
     for read in (discan.from_gensim, discan.from_tomotopy, discan.from_sklearn):
-        with pytest.raises(InputError, match="no fitted model of"):
+        with pytest.raises(InputError, match="not a fitted model of"):
             read(object())

@@ -65,7 +65,7 @@ def test_more_components_than_the_data_can_bear(caplog, shape, n_components, gro
     table = RNG.poisson(3.0, shape) + 1
     assert remarks(caplog, table, most, groups=groups) == []
     [remark, *_] = remarks(caplog, table, n_components, groups=groups)
-    assert remark.startswith(f"{n_components} components are more than the data can bear: ")
+    assert remark.startswith(f"{n_components} components are too many for the data: ")
     assert remark.endswith(f"; use n_components={most}")
 
 
@@ -81,7 +81,7 @@ def test_the_nouns_of_the_data(caplog):
     from discan.data.nouns import VOTES
 
     [remark, *_] = remarks(caplog, discan.Corpus(X[:4], nouns=VOTES), 9)
-    assert remark.startswith("9 blocs are more than the data can bear: 4 members, ")
+    assert remark.startswith("9 blocs are too many for the data: 4 members, ")
 
 
 def test_empty_components(caplog):

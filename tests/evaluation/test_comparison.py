@@ -117,7 +117,7 @@ def test_as_dict_is_plain(three, four):
     [
         (lambda: fitted(TOPICS, words=[f"x{j}" for j in range(40)]), "no word in common"),
         (lambda: discan.LDA.from_components(TOPICS[:, :30]), "without names"),
-        (lambda: "model.discan", "two fits"),
+        (lambda: "model.discan", "must be a fit"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(four, second, message):

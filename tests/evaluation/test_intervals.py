@@ -19,7 +19,7 @@ def data(seed=0, n=80, length=60):
     return topics, shares, counts
 
 
-TOPICS, SHARES, COUNTS = data()
+TOPICS, _, COUNTS = data()
 CHAIN = discan.Collapsed(burn_in=60, n_draws=60)
 
 

@@ -273,7 +273,7 @@ def test_bad_input_is_refused(words, arguments, message):
 
 
 def test_only_fits_are_explored():
-    with pytest.raises(InputError, match="needs a fitted estimator"):
+    with pytest.raises(InputError, match="needs a fit or a fitted estimator"):
         discan.explore(np.ones((2, 2)))
     with pytest.raises(InputError, match="no documents to describe; give data"):
         discan.explore(discan.DCA.from_components(np.ones((2, 3)) / 3))

@@ -358,18 +358,26 @@ WRONG_HEADERS = {
         within("metadata"), [{"name": "a", "values": ["x"]}], "1 values for 25 documents",
     ),
     "metadata that are no text": (
-        within("metadata"), [{"name": "a", "values": [1] * 25}], "no list of texts",
+        within("metadata"), [{"name": "a", "values": [1] * 25}], "not a list of texts",
     ),
-    "metadata without a name": (within("metadata"), [{"name": 3, "values": []}], "no name"),
+    "metadata without a name": (within("metadata"), [{"name": 3, "values": []}], "not a name"),
     "metadata that are no numbers": (
         within("metadata"), [{"name": "a", "array": "gamma"}], "one number per document",
     ),
     "settings of the fit": (within("attributes", "settings_"), [], "settings_"),
     "learnt": (within("attributes", "settings_", "learnt"), ["x"], "learnt is"),
+    "learnt nothing": (within("attributes", "settings_", "learnt"), 0, "learnt is not a list"),
+    "learnt words": (within("attributes", "settings_", "learnt"), "gamma", "learnt is not a list"),
+    "no cycles": (within("attributes", "n_iter_"), None, "the length of the trace"),
+    "other cycles": (within("attributes", "n_iter_"), 2**40, "the length of the trace"),
+    "too many draws": (within("attributes", "settings_", "draws"), 9, "9 draws of 5 cycles"),
+    "chains": (within("attributes", "settings_", "chains"), [], "chains is []"),
+    "batches": (within("attributes", "settings_", "documents"), "x", "documents is 'x'"),
+    "schedule": (within("attributes", "settings_", "schedule"), 1, "schedule is 1"),
     "names of components": (within("component_names"), ["a"], "names of the components"),
     "names that are no text": (within("component_names"), [1, 2, 3], "names of the components"),
     "huge number of cycles": (within("attributes", "n_iter_"), 2**70, "n_iter_ is"),
-    "outer class": (within("outer"), {"class": "x", "settings": {}, "facts": {}}, "not sound"),
+    "outer class": (within("outer"), {"class": "x", "settings": {}, "facts": {}}, "invalid"),
 }  # fmt: skip
 
 
@@ -379,6 +387,24 @@ def test_wrong_headers_are_refused(fitted, case):
     _, path = fitted
     resign(path, lambda header, arrays: change(header, value))
     assert_refused(path, piece)
+
+
+@pytest.mark.parametrize(("name", "value"), [("burn_in", None), ("burn_in", 4), ("thin", 2**40)])
+def test_draws_are_those_of_the_cycles(tmp_path, name, value):
+    path = tmp_path / "model.discan"
+    discan.LDA(3, algorithm=discan.Collapsed(2, 4), random_state=0).fit(W).save(path)
+    change = within("attributes", "settings_", name)
+    resign(path, lambda header, arrays: change(header, value))
+    assert_refused(path, "4 draws of 6 cycles")
+
+
+def test_settings_that_are_null_are_left_out(fitted):
+    estimator, path = fitted
+    change = within("attributes", "settings_", "tokens")
+    resign(path, lambda header, arrays: change(header, None))
+    loaded = discan.load(path)
+    assert loaded.settings_.keys() == estimator.settings_.keys() - {"tokens"}
+    loaded.fit_.verdict()  # reads the number of tokens, if it is there
 
 
 def test_a_symmetric_gamma_is_one_number(tmp_path):
@@ -443,7 +469,7 @@ def test_an_objective_of_minus_infinity_survives(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "piece"), [("", "is empty"), ("a\0b", "no name of a file"), ("\ud800", "no name")]
+    ("name", "piece"), [("", "is empty"), ("a\0b", "not a file name"), ("\ud800", "file name")]
 )
 def test_names_that_no_file_has(fitted, name, piece):
     estimator, _ = fitted
@@ -465,9 +491,9 @@ def test_a_name_that_is_too_long(fitted, tmp_path):
 
 def test_what_is_no_path(fitted):
     estimator, path = fitted
-    with pytest.raises(InputError, match="no name of a file"):
+    with pytest.raises(InputError, match="is not a file name"):
         estimator.save(3)
-    with pytest.raises(InputError, match="no name of a file"):
+    with pytest.raises(InputError, match="is not a file name"):
         discan.load(3)
     discan.load(os.fsencode(path))
 

@@ -590,3 +590,23 @@ def test_moves_of_hyperparameters(learn_every):
     make("dm", algorithm, **options).fit(X)
     moved = [bool((a != b).any()) for a, b in itertools.pairwise(seen)]  # in cycles 1, 2, ...
     assert moved == [n < 5 or n % learn_every == 0 for n in range(1, 20)]
+
+
+@pytest.mark.parametrize("algorithm", [Collapsed(), Gibbs()])
+def test_a_smooth_chain_keeps_gamma_above_a_quarter_of_its_first_value(algorithm):
+    rng = np.random.default_rng(0)
+    words = np.kron(np.eye(8), np.ones(20))  # no two components share a word
+    table = rng.poisson(np.repeat(words, 20, axis=0))
+
+    def gammas(smooth):
+        seen = []
+        chain = replace(algorithm, burn_in=5, n_draws=35, smooth=smooth)
+        options = {"learn": ("gamma",), "callback": lambda run: seen.append(run.params.prior.gamma)}
+        make("dm", chain, n_components=8, init="documents", **options).fit(table)
+        return [float(gamma.min()) for gamma in seen]
+
+    free, smooth = gammas(0), gammas(30)
+    limit = 0.25 * LoadingsPrior.of(None, Corpus(table).layout).gamma[0]
+    assert max(free[20:]) < limit
+    assert min(smooth[:30]) == limit
+    assert max(smooth[38:]) < limit

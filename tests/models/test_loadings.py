@@ -28,6 +28,17 @@ def test_a_prior_to_be_learnt_weighs_at_most_a_quarter_of_the_tokens():
     assert lighter.symmetric
 
 
+def test_a_gamma_is_raised_to_a_limit_alike_in_groups_that_share_it():
+    prior = LoadingsPrior.of(0.3, layout(60, 2, 3))
+    limit = np.repeat([0.4, 0.5, 0.6], [60, 2, 3])
+    raised = prior.at_least(limit)
+    assert list(raised.gamma[[0, 60, 62]]) == [0.4, 0.5, 0.5]
+    prior.with_gamma(raised.gamma, flat=False)  # which refuses values that differ in a class
+    assert list(prior.at_least(limit / 10).gamma) == list(prior.gamma)
+    single = LoadingsPrior.of(np.full(65, 0.3), layout(60, 2, 3))
+    assert list(single.at_least(limit).gamma) == list(limit)
+
+
 @pytest.mark.parametrize(
     ("sizes", "classes"),
     [((4,), [0]), ((60,), [0]), ((2, 2, 2), [0, 0, 0]), ((60, 2, 90, 3), [1, 0, 2, 0])],

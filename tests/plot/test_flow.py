@@ -75,5 +75,5 @@ def test_no_text_covers_another(fits, overlapping):
 
 def test_refusals(fits, refused):
     refused(lambda: plot.flow(fits[:1]), "at least two fits")
-    refused(lambda: plot.flow([fits[0], COUNTS]), "drawn of fits")
+    refused(lambda: plot.flow([fits[0], COUNTS]), "must be a fit")
     refused(lambda: plot.flow(fits, titles=["one"]), "titles")

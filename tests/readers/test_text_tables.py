@@ -122,7 +122,7 @@ def json_lines(**more):
 
 
 def test_json_lines_keep_their_other_fields(tmp_path, write, remarks):
-    path = write(tmp_path / "x.jsonl", json_lines(author=None, deep={"x": 1}))
+    path = write(tmp_path / "x.jsonl", json_lines(author=None, deep=[{"x": 1}]))
     corpus = read(path, max_df=1.0)
     assert corpus.metadata["year"][0] == 2000.0
     assert corpus.metadata["tags"][0] == "a;b"

@@ -146,7 +146,7 @@ def test_names_of_components_are_used(words):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (np.ones((2, 2)), "needs a fitted estimator"),
+        (np.ones((2, 2)), "needs a fit or a fitted estimator"),
         (discan.DCA.from_components(np.ones((2, 3)) / 3), "no documents to describe; give data"),
     ],
 )

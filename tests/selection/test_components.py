@@ -125,8 +125,8 @@ def test_fractions_can_be_held_out(text):
         ({"folds": 10**6}, "fewer folds"),
         ({"protocol": "magic"}, "protocol"),
         ({"protocol": "entries"}, "groups"),
-        ({"alfa": 1.0}, "'alfa' is no option"),
-        ({"n_components": 3}, "'n_components' is no option"),
+        ({"alfa": 1.0}, "'alfa' is not an option"),
+        ({"n_components": 3}, "'n_components' is not an option"),
     ],
 )
 def test_wrong_settings(text, settings, message):

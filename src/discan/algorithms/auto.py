@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from discan.algorithms.base import ALGORITHMS, Algorithm
@@ -18,8 +19,10 @@ __all__ = ["choose", "learnt_by_default"]
 
 # A chain that has an answer soon, and a better one the longer it runs.
 CHAIN = Collapsed(
-    burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, start="map", settle=0.003
+    burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, smooth=60, start="map", settle=0.003
 )
+# If it counts components, its start has been a chain, which has decided about them.
+COUNTING = replace(CHAIN, n_draws=250, smooth=0)
 # With this many tokens per loading and per score, a point estimate is as good, many times sooner.
 PLENTY = (30.0, 30.0)
 # With fewer, it overfits.
@@ -84,7 +87,9 @@ def _choose(
     if corpus is not None and (counts or not many) and CHAIN.refusal(model, learn, corpus) is None:
         plenty = not (learn or counts) and _reaches(PLENTY, corpus, n_components)
         if not plenty or MAP().refusal(model, learn):
-            return CHAIN
+            if counts:
+                return COUNTING
+            return CHAIN if corpus.n_groups == 1 else replace(CHAIN, smooth=0)
     few = corpus is not None and not _reaches(FEW, corpus, n_components)
     for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
         if algorithm.refusal(model, learn) is None:
@@ -93,7 +98,7 @@ def _choose(
 
 
 def _reaches(least: tuple[float, float], corpus: Corpus, n_components: int) -> bool:
-    """Whether there are so many tokens per loading and per score."""
+    """Whether there are this many tokens per loading and per score."""
     per_loading, per_score = least
     rows = max(corpus.n_words * per_loading, corpus.n_documents * per_score)
     return bool(corpus.n_tokens >= n_components * rows)

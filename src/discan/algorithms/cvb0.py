@@ -199,7 +199,7 @@ class CollapsedVariational(Expectation):
         self, params: Params, block: Block, state: ScoreState, sums: Array | None,
         steps: int, tolerance: float = 0.0,
     ) -> Array:  # fmt: skip
-        """Call the kernel for so many steps; the last one adds to ``sums``."""
+        """Call the kernel for ``steps`` steps; the last one adds to ``sums``."""
         inverse = _inverse(params, params.totals)  # the loadings include these documents
         return self._split(params, block, state, sums, inverse, self._stride, steps, tolerance)
 

@@ -131,8 +131,19 @@ class MAP(PointEstimate):
     accelerate : bool or "quasi-newton"
         True makes quasi-Newton steps where they pay: genotypes and votes with many entries
         per row and column (theory 4.1). Elsewhere, and when online, it changes nothing.
-    online, batch_entries, delay, decay, visits, inner, fold_in_tolerance
-        Options of an online fit, and of new documents.
+    online : bool, default=False
+        Update the loadings after every batch of documents instead of after all of them.
+    batch_entries : int, optional
+        Non-zeros in a batch when online; a sixteenth of all if not given.
+    delay, decay : float, default=0.5, 0.7
+        Weight of batch t = 1, 2, ... against all before it when online, (delay + t)^-decay.
+    visits : int, default=8
+        Passes over a batch when online, with new loadings each time.
+    inner : int, optional
+        Steps on a document per visit: 1, or 2 when online.
+    fold_in_tolerance : float, default=1e-5
+        New documents: stop when a step moves at most this fraction of a document's words. None is
+        what version 0.1 did, for its files.
     """
 
     name = "maximum-a-posteriori"
@@ -156,6 +167,7 @@ class MaximumLikelihood(PointEstimate):
         documents is held out: tau starts at 1 and is multiplied by ``eta`` whenever their
         perplexity stops falling, until that no longer helps. They are folded in at the end.
     eta : float
+        Factor of tau, above 0 and below 1.
     accelerate : bool or {"quasi-newton", "squarem"}
         As for ``MAP``; where quasi-Newton steps do not pay, True extrapolates pairs of passes
         (SQUAREM). Never with ``tau="auto"``, nor when online.

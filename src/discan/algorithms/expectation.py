@@ -329,7 +329,7 @@ class Expectation(OnlineOptions, Algorithm):
         self, params: Params, block: Block, state: ScoreState, sums: Array | None,
         steps: int, tolerance: float = 0.0,
     ) -> Array:  # fmt: skip
-        """Call the kernel for so many steps, or to convergence; the last step adds to ``sums``."""
+        """Call the kernel for ``steps`` steps, or to convergence; the last adds to ``sums``."""
         collect = sums is not None
         objective = np.empty(block.stop - block.start)
         table, loadings = params.table, params.loadings

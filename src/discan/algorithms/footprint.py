@@ -79,9 +79,9 @@ class Sizes(NamedTuple):
         return cls(loadings, 0, block, sums, groups, block, entries, opening)
 
     def phase(self, whole: float, per_score: float = 0.0, per_block: float = 0.0) -> Phase:
-        """Return a phase of so many bytes, and more per score and per score of a block at work.
+        """Return a phase of some bytes, and more per score and per score of a block at work.
 
-        Of documents on disk, only the blocks at work have scores and counts in memory.
+        If documents are on disk, only the blocks at work have scores and counts in memory.
         """
         at_work = per_block * self.block + per_score * self.passing + READ * self.entries
         return Phase(whole + per_score * self.scores, at_work)

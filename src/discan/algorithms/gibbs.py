@@ -65,6 +65,10 @@ class Gibbs(Sampler):
     learn_every : int, default=1
         Sweeps from one move of the hyperparameters to the next; during the burn-in there is one
         after every sweep.
+    smooth : int, default=0
+        Sweeps at the beginning in which gamma, if it is learnt, is kept at a quarter of its first
+        default or above. Smooth components change more easily, so the chain finds good ones sooner
+        (theory 4.10). These sweeps belong to the start.
     settle : float, default=0.0
         End the chain early, when log p(W, z) rises no more than this from one quarter of its sweeps
         to the next, in nats per token; 0 makes all sweeps. Small corpora get at least as many

@@ -37,24 +37,7 @@ class Blend:
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineOptions:
-    """Options of a fit that may be online.
-
-    Parameters
-    ----------
-    online : bool
-        Update the loadings after every batch of documents instead of after all of them.
-    batch_entries : int, optional
-        Non-zeros in a batch when online; a sixteenth of all if not given.
-    delay, decay : float
-        Weight of batch t = 1, 2, ... against all before it when online, (delay + t)^-decay.
-    visits : int
-        Passes over a batch when online, with new loadings each time.
-    inner : int, optional
-        Steps on a document per visit: 1, or 2 when online.
-    fold_in_tolerance : float, optional
-        New documents: stop when a step moves at most this fraction of a document's words. None is
-        what version 0.1 did, for its files.
-    """
+    """Options of a fit that may be online; ``MAP`` describes them."""
 
     online: bool = False
     batch_entries: int | None = None

@@ -29,6 +29,7 @@ __all__ = ["Sampler", "check_tokens", "even_loadings"]
 # A chain that may end by itself makes at least 100 sweeps. A small corpus gets more, up to 1000, as
 # long as they draw no more than this many tokens.
 LEAST_SWEEPS, MOST_LEAST_SWEEPS, CHEAP_DRAWS = 100, 1000, 100_000_000
+SMOOTH_SHARE = 0.25  # of the first default of gamma, while a chain is smooth
 FOLD_IN_BURN_IN = 50
 FOLD_IN_WORK = 2_000_000  # token x component updates per document
 FEW_COUNTS = 2**18  # of words and components: too few for several threads
@@ -45,6 +46,7 @@ class Sampler(Algorithm):
     keep_draws: bool = False
     forget: bool = False
     learn_every: int = 1
+    smooth: int = 0
     settle: float = 0.0
     fold_in: str = "fast"
 
@@ -58,6 +60,7 @@ class Sampler(Algorithm):
         whole("n_draws", self.n_draws, 1)
         whole("thin", self.thin, 1)
         whole("learn_every", self.learn_every, 1)
+        whole("smooth", self.smooth, 0)
         number("settle", self.settle, "a finite number, at least 0", 0.0, FINITE)
         one_of("fold_in", self.fold_in, ("fast", "gibbs"))
         flag("keep_draws", self.keep_draws)
@@ -139,7 +142,8 @@ class Sampler(Algorithm):
     ) -> Cycle:  # fmt: skip
         """Report log p(W, z), scores and loadings integrated out, and draw the hyperparameters.
 
-        The draws are exact (theory 5.3).
+        The draws are exact (theory 5.3), except that gamma is kept from falling while the chain is
+        smooth.
         """
         constants = before.model.total_log_constant(schedule.corpus)
         objective = stats.objective + constants + _log_loadings(params, engine)
@@ -153,7 +157,10 @@ class Sampler(Algorithm):
                 params.model.resample(params.learn, stats.scores, params.hyperprior, rng)
             )
         if "gamma" in params.learn:
-            params = replace(params, prior=_drawn_prior(params, clock, rng))
+            prior = _drawn_prior(params, clock, rng)
+            if clock.cycle < self.smooth:
+                prior = prior.at_least(_smooth_gamma(schedule.corpus, params.n_components))
+            params = replace(params, prior=prior)
         return Cycle(params, objective)
 
     # ---- answers ----
@@ -248,6 +255,12 @@ def _log_loadings(params: Params, engine: Engine) -> float:
 
     terms = engine.run(term, pieces(len(counts), 1 if counts.size < FEW_COUNTS else 8))
     return sum(terms) - prior.log_seeds
+
+
+def _smooth_gamma(corpus: Corpus, n_components: int) -> Array:
+    """Least gamma of a chain that is smooth, (J,); it depends on the data and on K alone."""
+    first = LoadingsPrior.of(None, corpus.layout).lighter(corpus.word_totals, n_components)
+    return np.asarray(SMOOTH_SHARE * first.gamma)
 
 
 def _drawn_prior(params: Params, clock: Clock, rng: np.random.Generator) -> LoadingsPrior:

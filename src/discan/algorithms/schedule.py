@@ -15,7 +15,7 @@ from discan.typing import Array
 __all__ = ["MAX_CYCLES", "MAX_LANES", "Schedule", "most_cycles"]
 
 MAX_CYCLES = 200
-# Beyond so many tokens, each counted once per cycle, there are fewer cycles, but not below these.
+# Tokens, each counted once per cycle, beyond which there are fewer cycles; and their least number.
 VISITED_TOKENS, LEAST_CYCLES = 6e9, 24
 MAX_LANES = 8  # of J x K sums
 
@@ -111,13 +111,13 @@ class Schedule:
         return [block for blocks in self.rounds for block in blocks]
 
     def visits_need(self, n_workers: int) -> int:
-        """Estimate the memory until the last visit, on so many threads."""
+        """Estimate the memory until the last visit, on ``n_workers`` threads."""
         n_lanes = min(self.lanes, max(map(len, self.rounds)))
         more = large_at_once(n_lanes, n_workers) - large_at_once(n_lanes, 1)
         return (self.visit_bytes or self.bytes) + more * self.lane_bytes
 
     def needs(self, n_workers: int) -> int:
-        """Estimate the memory of the fit beside the data, on so many threads."""
+        """Estimate the memory of the fit beside the data, on ``n_workers`` threads."""
         whole = max(self.bytes, self.visits_need(n_workers) - self.block_bytes)
         return whole + n_workers * self.block_bytes
 

@@ -43,7 +43,7 @@ def from_documents(
     most: int = Algorithm.documents_per_component,
     seeds: Seeds | None = None,
 ) -> Start:
-    """Start each component from at most so many documents, mixed half and half with all words.
+    """Start each component from a few documents, mixed half and half with all words.
 
     Words of one document belong together, so these components differ at once. From noise they
     would take many cycles to differ, and would end up more alike. A component that has seeds starts

@@ -25,7 +25,7 @@ from discan.typing import Array
 __all__ = ["Temperature", "Tempered"]
 
 EVERY = 5  # cycles from one look at the held-out documents to the next
-HELD_OUT = 10  # one in so many documents is held out
+HELD_OUT = 10  # every tenth document is held out
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,10 @@ class Tempered(Wrapper):
     ) -> DiscanError | None:
         """Refuse data that no tokens or documents can be held out of."""
         if corpus is not None and corpus.on_disk:
-            return InputError("tau='auto' holds out documents, not of a folder; give a number")
+            return InputError(
+                "tau='auto' holds documents out, and a corpus folder is fitted as a whole; give a "
+                "number"
+            )
         if corpus is not None and not corpus.integral:
             return InputError("tau='auto' holds out tokens and needs whole counts; give a number")
         if corpus is not None and corpus.n_documents < HELD_OUT:

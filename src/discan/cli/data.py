@@ -145,6 +145,10 @@ def formats(
     if style.style is Style.TABLE and not options:
         sys.stdout.write(f"{name} has no options\n")
         return
+    if style.style is Style.TABLE:
+        described = [(option.name, _described(option.help, option.default)) for option in options]
+        emit(style.style, ("option", "what it is"), described)
+        return
     rows = [(option.name, _shown_default(option.default), option.help) for option in options]
     emit(style.style, ("option", "default", "what it is"), rows)
 
@@ -169,6 +173,14 @@ def demo(
     from discan import demos
 
     getattr(demos, which)(**settings)
+
+
+def _described(text: str, default: Any) -> str:
+    """Return the help of an option with its default at the end, as one would type it."""
+    if isinstance(default, tuple):
+        default = ",".join(filter(None, map(str, default))) or None
+    shown = _shown_default(default)
+    return f"{text} Default: {shown}" if shown else text
 
 
 def _shown_default(value: Any) -> str:

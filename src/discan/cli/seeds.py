@@ -69,9 +69,9 @@ def class_labels(name: str | None, corpus: Corpus) -> Any:
     if name is None:
         return None
     from discan.cli.plot import label_column
-    from discan.fitting.classes import columns_of
+    from discan.fitting.classes import metadata_columns
 
-    return label_column(name, columns_of(corpus), "classes")
+    return label_column(name, metadata_columns(corpus), "classes")
 
 
 def read_seeds(path: Path) -> dict[str, Any]:

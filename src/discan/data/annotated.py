@@ -164,7 +164,7 @@ def _obs(data: Any) -> dict[str, Array]:
         try:
             result |= read_metadata({str(name): frame[name]}, len(data.obs_names))
         except InputError:
-            log.info("column %s of obs is left out: it is no column of numbers or text", name)
+            log.info("column %s of obs is left out: it has neither numbers nor text", name)
     return result
 
 

@@ -107,7 +107,7 @@ def _parts(value: str, separators: str | None) -> list[str]:
 
 
 def _binned(column: Column, edges: Sequence[float]) -> _Group:
-    """Return a question whose answers are intervals; what is no number is no answer."""
+    """Return a question whose answers are intervals; cells without a number are missing."""
     numbers = [number(value) for value in column.values]
     whole = all(n is None or float(n).is_integer() for n in numbers)
     whole = whole and all(float(edge).is_integer() for edge in edges)

@@ -77,7 +77,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> Array | None:
-        """The values as numbers, (V,) float64; None if one of them is no finite number.
+        """The values as numbers, (V,) float64; None if one of them is not a finite number.
 
         Decimal commas are read (0,75), unless they may separate thousands (1,250).
         """
@@ -91,7 +91,7 @@ class Column:
 
     @cached_property
     def dates(self) -> list[str] | None:
-        """The values as dates 2005-01-31; None if they are no dates."""
+        """The values as dates 2005-01-31; None if they are not dates."""
         return iso_dates(self.values)
 
     @property

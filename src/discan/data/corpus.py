@@ -43,6 +43,7 @@ class Corpus(Counts):
         How much of each group each document was exposed to; 0 means not observed.
         With one group (I,) will do. Without it, every exposure is 1.
     document_names, word_names, group_names : sequence of str, optional
+        Names of the rows, the columns and the groups.
     metadata : mapping of str to (I,) array-like, or data frame, optional
         Columns that describe the documents, e.g. party, date or author; they are not counted.
     nouns : Nouns, optional
@@ -61,7 +62,7 @@ class Corpus(Counts):
         int32 when every count is a whole number that fits, else float64. Never zero.
     layout : Layout
     exposures : (I, G) float64 array or None
-    document_names : tuple of str or None
+    document_names, word_names, group_names : tuple of str or None
     metadata : dict of str to (I,) array
         float64, NaN if missing; or objects of type str, None if missing.
     nouns : Nouns
@@ -264,7 +265,12 @@ class Corpus(Counts):
 
         Parameters
         ----------
-        documents : slice, (I,) boolean mask, or array-like of document numbers
+        documents : slice, (I,) bool mask, or array-like of document numbers
+            Which documents to take.
+
+        Returns
+        -------
+        Corpus
         """
         chosen = read_selection(documents, self.n_documents)
         lengths = np.diff(self.indptr)[chosen]

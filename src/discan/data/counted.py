@@ -24,7 +24,7 @@ def holds_counts(columns: Sequence[Sequence[str]], titles: Sequence[str]) -> boo
     if not numeric or len(numeric) < 2 / 3 * len(columns):
         return False
     found = {n: np.array([v for v in values[n] if v is not None]) for n in numeric}
-    # Cells that are no counts are left to the reader of counts, which says where they are.
+    # Cells that are not counts are left to the reader of counts, which says where they are.
     found = {n: column[column >= 0] for n, column in found.items()}
     measured = [n for n in numeric if (np.rint(found[n]) != found[n]).any()]
     if len(measured) >= 0.5 * len(numeric):

@@ -25,7 +25,7 @@ _TIME = re.compile(
 
 
 def iso_dates(values: Sequence[str]) -> list[str] | None:
-    """Return dates as 2005-01-31, with a time as 2005-01-31T12:00:00; None if they are no dates.
+    """Return dates as 2005-01-31, with a time as 2005-01-31T12:00:00; None if they are not dates.
 
     None also if one cannot tell the day from the month.
     """

@@ -29,7 +29,7 @@ log = logging.getLogger("discan")
 
 _AT_ONCE = 2**30  # bytes; some systems write no more at a time
 _STALE = 86_400.0  # seconds, where locks cannot tell whether a draft is in use
-# A folder that cannot be opened or synchronised on this system is no failure.
+# A folder that cannot be opened or synchronised on this system is not an error.
 _NO_SYNC = {errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EISDIR, errno.EBADF}
 _TRIES = 6  # on Windows, a file that another program has open for a moment cannot be replaced
 
@@ -39,7 +39,7 @@ def file_name(path: str | os.PathLike[str]) -> str:
     try:
         return os.fsdecode(path)
     except TypeError:
-        problem = "{} is no name of a file; give text or a path"
+        problem = "{} is not a file name; give text or a path"
         raise InputError(problem, argument="path", value=path) from None
 
 
@@ -79,7 +79,7 @@ class Place(NamedTuple):
         return self.found is not None and not stat.S_ISREG(self.found.st_mode)
 
     def check_regular(self) -> None:
-        """Refuse to replace what is no file."""
+        """Refuse to replace anything but a file."""
         if self.is_special:
             raise StorageError(f"{self.path}: a device or a pipe; name a file")
 
@@ -133,7 +133,7 @@ def storage_errors(path: str | os.PathLike[str]) -> Iterator[None]:
         raised.errno = error.errno
         raise raised from None
     except ValueError as error:  # a NUL in the name, or text that has no bytes
-        raise StorageError(f"{_shown(path)} is no name of a file ({error})") from None
+        raise StorageError(f"{_shown(path)} is not a file name ({error})") from None
 
 
 # ---- drafts ----

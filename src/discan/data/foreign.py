@@ -10,7 +10,7 @@ import struct
 import zipfile
 from pathlib import Path
 
-__all__ = ["foreign", "kind_of_file", "unreadable"]
+__all__ = ["foreign", "is_no_text", "kind_of_file", "unreadable"]
 
 LOOKED_AT = 2**12
 LARGEST = 2**62  # bytes of a file
@@ -33,6 +33,8 @@ SIGNS = {
     b"RDX": "an R data file",
     b"$FL2": "an SPSS file",
     b"$FL3": "an SPSS file",
+    b"ASCII SPSS PORT FILE": "a portable SPSS file",
+    b"\0" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf": "a SAS file",
     b"<stata_dta>": "a Stata file",
     b"\x1f\x8b": "a file packed with gzip",
     b"BZh": "a file packed with bzip2",
@@ -47,6 +49,7 @@ INSIDE = {
     "word/": "a Word document",
     "ppt/": "a PowerPoint presentation",
     "META-INF/": "an OpenDocument file",
+    "content.xml": "an OpenDocument file",
     ".npy": "a NumPy .npz file",
     "data.pkl": "a PyTorch model",
 }
@@ -54,7 +57,7 @@ INSIDE = {
 UNREADABLE = {
     "a pickle": "save its data as CSV, .npz or .mtx",
     "a NumPy array": "save it as .npz",
-    "a PyTorch model": "it is no table of counts",
+    "a PyTorch model": "it is not a table of counts",
     "an Excel workbook": "save it as .csv",
     "an OpenDocument file": "save it as .csv or .txt",
     "an old Microsoft Office file": "save it as .csv or .txt",
@@ -62,14 +65,14 @@ UNREADABLE = {
     "a PowerPoint presentation": "save it as .txt",
     "a PDF document": "extract its text",
     "an R data file": "save it as CSV",
-    "an SPSS file": "save it as CSV",
-    "a Stata file": "save it as CSV",
+    "a portable SPSS file": "save it as CSV",
+    "a SAS file": "save it as CSV, or pass pandas.read_sas(...)",
     "an SQLite database": "save its tables as CSV or Parquet",
     "an Arrow file": "save it as Parquet",
-    "a PNG image": "it is no text and no table",
-    "a JPEG image": "it is no text and no table",
-    "a GIF image": "it is no text and no table",
-    "a program": "it is no text and no table",
+    "a PNG image": "it is neither text nor a table",
+    "a JPEG image": "it is neither text nor a table",
+    "a GIF image": "it is neither text nor a table",
+    "a program": "it is neither text nor a table",
     "a 7z archive": "unpack it",
     "a RAR archive": "unpack it",
     "a damaged zip archive": "copy it again",
@@ -82,8 +85,21 @@ def unreadable(path: str | os.PathLike[str]) -> str | None:
     return None if kind not in UNREADABLE else f"{kind}; {UNREADABLE[kind]}"
 
 
+def is_no_text(data: bytes) -> bool:
+    """Tell whether the content of a file is no text, but an image, an office's document, ..."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
+        return False
+    if b"\0" in data:
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.startswith(tuple(SIGNS))
+    return False
+
+
 def foreign(path: str | os.PathLike[str]) -> str | None:
-    """Say what a file is that is not discan's, or that is cut short; None for a file of ours."""
+    """Say what a file is that is not discan's, or that is cut short; None for a file of discan."""
     head, size = _head(Path(path))
     if head[8:24] == OURS:
         needed = _bytes_needed(Path(path), size)
@@ -127,7 +143,7 @@ def _head(path: Path) -> tuple[bytes, int]:
 
 
 def _bytes_needed(path: Path, size: int) -> int:
-    """Size that a file of ours should have, as its header says."""
+    """Size that a file of discan should have, by its header."""
     with path.open("rb") as stream:
         [header] = struct.unpack("<Q", stream.read(8))
         if 8 + header > size:
@@ -154,7 +170,7 @@ def _kind_of_zip(path: Path) -> str:
 
 
 def _kind_of_text(head: bytes) -> str | None:
-    """Tell JSON, HTML and other text apart; None if it is no text."""
+    """Tell JSON, HTML and other text apart; None if it is not text."""
     text = head.decode("utf-8-sig", errors="replace")
     if text.count("\ufffd") > 1 or re.search("[\x00-\x08\x0e-\x1f]", text):
         return None

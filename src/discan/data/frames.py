@@ -44,7 +44,7 @@ def is_frame(data: Any) -> bool:
 
 
 def holds_text(data: Any) -> bool:
-    """Tell whether a frame has columns that are no numbers; asked of types, not of values."""
+    """Tell whether a frame has columns that are not numeric, by their types."""
     if hasattr(data, "iloc"):
         return any(not _is_number(dtype) for dtype in data.dtypes)
     if hasattr(data, "get_column"):
@@ -237,7 +237,7 @@ def _is_counted(frame: _Frame, like: Any) -> bool:
 
 
 def _read_counts(frame: _Frame, like: Any) -> Corpus:
-    """Read a frame of counts; columns that are no numbers describe the rows."""
+    """Read a frame of counts; columns that are not numeric describe the rows."""
     known = None if like is None else set(like.layout.word_names or frame.titles)
     kept = [
         n

@@ -102,7 +102,7 @@ def read_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str, 
     try:
         strings = tuple(str(name) for name in names)
     except TypeError:
-        raise InputError(f"{what}_names is no sequence; pass {size} names") from None
+        raise InputError(f"{what}_names is not a sequence; pass {size} names") from None
     if len(strings) != size:
         raise InputError(f"{what}_names holds {len(strings)} names, expected {size}")
     return strings

@@ -69,7 +69,7 @@ def _column(name: str, values: Any) -> Array:
         values = values.to_list()
     if not isinstance(values, np.ndarray):
         if isinstance(values, str) or not isinstance(values, Iterable):
-            raise InputError(f"metadata column {name!r} is no sequence of one value per document")
+            raise InputError(f"metadata column {name!r} must be a sequence, one value per document")
         return _of_objects(list(values))
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)
@@ -159,7 +159,7 @@ def _saved_column(
     """Return a column of metadata from a file: numbers, or text, with missing values."""
     name = f"metadata {shown(column['name'])}"
     if not isinstance(column["name"], str):
-        raise ModelFileError(f"{name} is no name")
+        raise ModelFileError(f"{name} is not a name")
     if "array" in column:
         value = arrays[column["array"]]
         if value.shape != (n_documents,) or value.dtype != np.float64:
@@ -167,7 +167,7 @@ def _saved_column(
         return value
     values = column["values"]
     if not isinstance(values, list) or not all(v is None or isinstance(v, str) for v in values):
-        raise ModelFileError(f"{name} is no list of texts")
+        raise ModelFileError(f"{name} is not a list of texts")
     if len(values) != n_documents:
         raise ModelFileError(f"{name} has {len(values)} values for {n_documents} documents")
     result = np.empty(n_documents, dtype=object)

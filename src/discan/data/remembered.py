@@ -21,7 +21,7 @@ def checked_reading(value: Any) -> dict[str, Any]:
     Options may have any value that JSON has; a reader checks the types of its own.
     """
     if not isinstance(value, dict):
-        raise ModelFileError("reading is no list of names and values")
+        raise ModelFileError("reading is not a mapping of names to values")
     for name, is_right in _PARTS.items():
         if name in value and not is_right(value[name]):
             raise ModelFileError(f"reading: {name} is {shown(value[name])}")
@@ -30,6 +30,10 @@ def checked_reading(value: Any) -> dict[str, Any]:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
 def _is_text_or_none(value: Any) -> bool:
@@ -97,6 +101,7 @@ _PARTS = {
     "options": _each(lambda _: True),
     "fields": _are_texts,
     "document": _is_text_or_none,
+    "html": _is_bool,
     "places": _each(_is_place),
     "plan": _is_plan,
 }

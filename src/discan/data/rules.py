@@ -44,7 +44,7 @@ class Rule:
         Size of each dimension: a number, the name of a size, or None for any.
     types : str
         "f" for float32 or float64, "f8", "i4", ... for one type, "i" for whole numbers of any type.
-        Of a value that is no array: "flag", "whole", "number" or "text".
+        For a value that is not an array: "flag", "whole", "number" or "text".
     low, high : float
         Least and largest value; a value that is not a number is refused, and an infinite one unless
         a bound is infinite and ``finite`` is False.
@@ -82,7 +82,7 @@ class Rule:
         if self.types in _PLAIN:
             return self._problem_of_plain(value)
         if not isinstance(value, np.ndarray):
-            return "is no array"
+            return "is not an array"
         wanted = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
         fits = len(wanted) == value.ndim and all(
             n is None or n == size for n, size in zip(wanted, value.shape, strict=True)
@@ -161,7 +161,7 @@ def checked_names(name: str, value: Any, size: int | None = None) -> tuple[str, 
     if value is None:
         return None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ModelFileError(f"{name} is no list of names")
+        raise ModelFileError(f"{name} is not a list of names")
     if size is not None and len(value) != size:
         raise ModelFileError(f"{name} has {len(value)} names, not {size}")
     return tuple(value)
@@ -193,11 +193,11 @@ def faults_of(path: Any) -> Iterator[None]:
     except DiscanError as error:
         text = str(error)
         raise ModelFileError(
-            text if text.startswith(f"{path}: ") else f"{path}: not sound: {text}"
+            text if text.startswith(f"{path}: ") else f"{path}: invalid: {text}"
         ) from None
     except Exception as error:
         problem = f"{type(error).__name__}: {reason(error)}"
-        raise ModelFileError(f"{path}: not sound ({problem})") from None
+        raise ModelFileError(f"{path}: invalid ({problem})") from None
 
 
 def _is_type(dtype: np.dtype[Any], types: str) -> bool:

@@ -61,7 +61,7 @@ def write_file(
     """Write a file; at any moment ``path`` is either the old file or the whole new one.
 
     A link is followed to the file that it names, or refused if ``follow`` is False. So is anything
-    that is no regular file.
+    that is not a regular file.
     """
     place = Place.of(path, follow)
     place.check_regular()
@@ -205,7 +205,7 @@ def _array(path: str | os.PathLike[str], stream: BinaryIO, name: str, place: Sto
 
 
 def _check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no file: a pipe would never end."""
+    """Refuse anything but a file: reading a pipe would never end."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -213,7 +213,7 @@ def _check_file(path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise ModelFileError(f"{str(path)!r} is no name of a file ({error})") from None
+        raise ModelFileError(f"{str(path)!r} is not a file name ({error})") from None
     if stat.S_ISDIR(mode):
         raise StorageError(f"{path}: a folder (directory), not a file")
     if not stat.S_ISREG(mode):
@@ -222,16 +222,15 @@ def _check_file(path: str | os.PathLike[str]) -> None:
         raise StorageError(f"{path}: permission denied")
 
 
-def _header(path: str | os.PathLike[str], metadata: Mapping[str, str], kind: str) -> dict[str, Any]:
+def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
     text = metadata.get("discan")
     if not isinstance(text, str):
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
     if hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() != metadata.get("sha256"):
         raise ModelFileError(f"{path}: the header fails its checksum; the file is damaged")
     header = parse_json(path, text)
-    if not isinstance(header, dict) or header.get("kind") != kind:
-        found = header.get("kind") if isinstance(header, dict) else None
-        raise ModelFileError(f"{path}: holds {_a(found)}, not {_a(kind)}")
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{path}: holds {_a(None)}, not a file of discan's")
     version = header.get("format")
     if type(version) is not int or not 1 <= version <= FORMAT:
         raise ModelFileError(
@@ -278,7 +277,7 @@ def _head(
     metadata = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
     if not isinstance(metadata, dict):
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
-    header = _header(path, metadata, kind)
+    header = _header(path, metadata)
     places = {name: _place(path, name, entry, 8 + n_bytes) for name, entry in entries.items()}
     end = 8 + n_bytes
     for place in sorted(places.values(), key=lambda place: (place.start, _n_bytes(place))):
@@ -288,6 +287,8 @@ def _head(
     if end != size:
         problem = foreign(path) or f"holds {size:,} bytes, not {end:,}; the file is damaged"
         raise ModelFileError(f"{path}: {problem}")
+    if header.get("kind") != kind:
+        raise ModelFileError(f"{path}: holds {_a(header.get('kind'))}, not {_a(kind)}")
     return header, places
 
 
@@ -355,7 +356,7 @@ def _sha(value: Array) -> str:
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return result
 
 

@@ -158,7 +158,7 @@ def find_blocs(data: Dataset, n_components: int = 5, n_chains: int = 4, seed: in
         f"{corpus.n_groups} roll calls of the 109th Congress, first session.",
         method=(
             "Discrete component analysis (discan), Dirichlet-multinomial model: a senator is a "
-            "document, a roll call a group of two words, yea and nay; an absence is no count.",
+            "document, a roll call a group of two words, yea and nay; an absence is not counted.",
             f"{n_components} components, alpha = 0.1, gamma = 0.5, collapsed Gibbs sampling, "
             f"{chosen.n_iter_} sweeps, seed {seed}.",
             f"Of {n_chains} runs from different starts, this one agrees best with the others.",

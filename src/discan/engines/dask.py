@@ -53,6 +53,7 @@ class Dask:
     Parameters
     ----------
     client : distributed.Client
+        Connection to the cluster.
     n_jobs : int, optional
         Threads of this process for what is done here: updates of the parameters. None is all cores.
 
@@ -94,6 +95,11 @@ class Dask:
     def n_workers(self) -> int:
         """Number of threads of this process."""
         return self._threads.n_workers
+
+    @property
+    def local(self) -> Threads:
+        """Threads of this process, for documents in memory."""
+        return self._threads
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Run light work on threads of this process, because it writes into its memory."""
@@ -137,7 +143,7 @@ class Dask:
         self, parcel: Parcel, lanes: Sequence[int], folder: str, workers: dict[str, Any],
         n_tasks: int,
     ) -> list[Any]:  # fmt: skip
-        """Hand out the lanes in so many runs; a run prefers the same worker each time."""
+        """Submit the lanes in this many runs; a run prefers the same worker each time."""
         self._visits += 1
         n_tasks = min(len(lanes), n_tasks)
         edges = [len(lanes) * n // n_tasks for n in range(n_tasks + 1)]
@@ -167,7 +173,7 @@ class Dask:
             raise
 
     def _answer(self, future: Any) -> Answer:
-        """Wait for a task, but not for ever if there is nobody to do it."""
+        """Wait for a task; raise an error if there are no workers for too long."""
         from distributed import TimeoutError as NotYet
 
         since = time.monotonic()
@@ -255,7 +261,7 @@ class Dask:
 
 
 class Answer(NamedTuple):
-    """What a task returned: a parcel, or the kind and the text of an error of ours."""
+    """What a task returned: a parcel, or the kind and the text of a DiscanError."""
 
     parcel: Parcel
     kind: str = ""
@@ -265,7 +271,7 @@ class Answer(NamedTuple):
 def work_elsewhere(
     parcel: Parcel, lanes: tuple[int, ...], folder: str, wanted: Fingerprint
 ) -> Answer:
-    """Work on lanes in a worker. Errors of ours are returned, because trying again is no use."""
+    """Work on lanes in a worker. Our own errors are returned, because a retry would fail again."""
     try:
         _check_versions("here", fingerprint(), wanted)
         return Answer(Parcel.pack(_opened(parcel)(lanes), folder))
@@ -335,7 +341,7 @@ def _cluster_errors() -> Any:
 
 
 def _sweep(folder: str) -> None:
-    """Remove what was on its way, also that of workers that were lost."""
+    """Remove files in transit, including those of lost workers."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if ".parcel" in entry.name:

@@ -46,6 +46,11 @@ class Threads:
         """Number of threads."""
         return self._n
 
+    @property
+    def local(self) -> Self:
+        """The engine itself."""
+        return self
+
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Run ``work`` on every item; results come in the order of the items.
 
@@ -123,7 +128,7 @@ class _InOrder:
 
     @contextlib.contextmanager
     def failing(self) -> Iterator[None]:
-        """After an error nobody waits any more."""
+        """After an error no thread waits any longer."""
         try:
             yield
         except BaseException:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discan.data.corpus import Corpus
 from discan.errors import InputError
-from discan.fitting.classes import class_numbers, columns_of, labels_of, values_of
+from discan.fitting.classes import class_numbers, labels_of, metadata_columns, metadata_values
 from discan.typing import Array
 
 __all__ = ["kept_labels", "new_classes", "read_classes"]
@@ -60,13 +60,13 @@ def kept_labels(given: Any) -> Any:
 
 def _labels(corpus: Corpus, given: Any) -> list[str | None]:
     if isinstance(given, str):
-        if given not in columns_of(corpus):
-            known = ", ".join(columns_of(corpus)) or "none"
+        if given not in metadata_columns(corpus):
+            known = ", ".join(metadata_columns(corpus)) or "none"
             raise InputError(
                 f"{{}}: there is no such column of the metadata; the columns are: {known}",
                 argument="class_of_document", value=given,
             )  # fmt: skip
-        return labels_of(values_of(corpus, given))
+        return labels_of(metadata_values(corpus, given))
     if not isinstance(given, Iterable):
         raise InputError(
             "{}; give the name of a column, or a label per document",

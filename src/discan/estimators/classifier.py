@@ -36,10 +36,10 @@ class DCAClassifier(ClassifierMixin, MetaEstimator):
     Parameters
     ----------
     n_components : int, default=10
-        Several for each class do no harm.
+        Several per class are fine.
     weight : int, default=1
-        How many tokens the label counts as. One token says little beside a long document: more
-        make the components keep to the classes.
+        How many tokens the label counts as. One token has little effect beside a long document;
+        with more, the components follow the classes.
     model, algorithm, alpha, beta, rho, gamma, learn, hyperprior, groups, init, max_iter, tol, \
 n_jobs, random_state, n_chains, callback, progress
         As for ``DCA``; ``groups``, ``init`` and vectors ``gamma`` are for the columns of X. By

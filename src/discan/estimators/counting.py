@@ -17,9 +17,11 @@ __all__ = ["AUTO", "check_counting", "is_auto", "remark_on_count", "remark_on_li
 log = logging.getLogger("discan")
 
 AUTO = "auto"
-# The limit that is chosen: by documents and by tokens per component, and at most this many.
-DOCUMENTS_EACH, TOKENS_EACH, MOST = 4, 200, 200
-FEWEST = 10
+# The limit that is chosen: by documents and by tokens per component. Beyond so many components it
+# takes more tokens for each.
+DOCUMENTS_EACH, TOKENS_EACH = 4, 200
+MANY, TOKENS_EACH_OF_MANY = 200, 1_000
+FEWEST, MOST = 10, 1_000
 # The limit is too low if the data use more than this part of it.
 FULL = 0.9
 
@@ -46,8 +48,10 @@ def upper_limit(corpus: Corpus, n_components: Any, max_components: Any) -> int:
         return whole("max_components", max_components, 1)
     documents = int((corpus.lengths > 0).sum())
     words = int((corpus.word_totals > 0).sum()) - corpus.n_groups + 1
-    by_data = min(documents // DOCUMENTS_EACH, int(corpus.n_tokens) // TOKENS_EACH, MOST)
-    return max(1, min(max(by_data, FEWEST), documents, words))
+    tokens = int(corpus.n_tokens)
+    by_tokens = min(tokens // TOKENS_EACH, max(tokens // TOKENS_EACH_OF_MANY, MANY), MOST)
+    by_data = max(min(documents // DOCUMENTS_EACH, by_tokens), FEWEST)
+    return max(1, min(by_data, documents, words))
 
 
 def remark_on_limit(limit: int, max_components: Any) -> None:
@@ -56,18 +60,19 @@ def remark_on_limit(limit: int, max_components: Any) -> None:
         log.info("at most %d components are tried; see %s", limit, Argument("max_components", ...))
 
 
-def check_counting(algorithm: Algorithm, given: dict[str, Any], init: Any) -> None:
+def check_counting(algorithm: Algorithm, alpha: Any, init: Any) -> None:
     """Refuse algorithms that cannot tell used components from unused ones, and fixed priors."""
     if not algorithm.whole_counts:
         raise InputError(
             f"{{}}: {algorithm.name} gives every component a part of each token, so none is unused",
             argument="n_components", value=AUTO, use={"algorithm": ("collapsed", "gibbs")},
         )  # fmt: skip
-    if given.get("alpha") is not None:
+    if alpha is not None:
         raise InputError("{}: n_components='auto' learns alpha", argument="alpha",
-                         value=given["alpha"], remedy="leave it out")  # fmt: skip
+                         value=alpha, remedy="leave it out")  # fmt: skip
     if not isinstance(init, str):
-        raise InputError("given components have a number", use={"n_components": len(init)})
+        raise InputError("{}: components were given", argument="n_components", value=AUTO,
+                         remedy=f"give n_components={len(init)}")  # fmt: skip
 
 
 def remark_on_count(fit: Fit) -> None:

@@ -31,7 +31,7 @@ class LabelEffects(Fitted):
         The interval covers the sampling of documents, and the posterior if the sampler kept its
         draws (``Collapsed(keep_draws=True)``). Without draws it covers the sampling of documents
         only: their shares are taken as known. A remark says which. The labels played no part in the
-        fit, and a difference is no cause.
+        fit, and a difference does not show a cause.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ class Exchange(Fitted):
     """A fitted estimator in the forms that other programs take."""
 
     def to_pyldavis(self, X: Any = None) -> dict[str, Any]:
-        """Arguments of ``pyLDAvis.prepare``, as a dictionary.
+        """Return the arguments of ``pyLDAvis.prepare``, as a dictionary.
 
         ``pyLDAvis.prepare(**estimator.to_pyldavis())`` makes its page; pyLDAvis must be installed
         for that, but not for this. With several groups of words, the probabilities of each group

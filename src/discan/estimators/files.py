@@ -121,7 +121,7 @@ def _estimator(header: dict[str, Any], arrays: dict[str, Array]) -> DCA:
     if not isinstance(estimator.fixed_components, (dict, type(None))):
         raise ModelFileError("fixed_components are not rows by name")  # and name no other file
     if not isinstance(estimator.class_of_document, (str, tuple, type(None))):
-        raise ModelFileError("class_of_document is no column and no list of labels")
+        raise ModelFileError("class_of_document is neither a column nor a list of labels")
     return estimator
 
 

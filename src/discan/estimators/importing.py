@@ -254,6 +254,6 @@ def _asking(program: str) -> Iterator[None]:
         yield
     except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise InputError(
-            f"this is no fitted model of {program} with topics and words "
+            f"this is not a fitted model of {program} with topics and words "
             f"({type(error).__name__}: {error})"
         ) from error

@@ -49,7 +49,7 @@ def read_state(path: StrPath, lines: Iterable[str]) -> State:
             try:
                 document, topic, word = int(parts[0]), int(parts[-1]), parts[-2]
             except (ValueError, IndexError):
-                raise InputError(f"{path}: {shown(line)} is no line of a state") from None
+                raise InputError(f"{path}: {shown(line)} is not a line of a state") from None
             names[document] = " ".join(parts[1:-4])  # a source may hold spaces
             counts[topic, word] = counts.get((topic, word), 0.0) + 1.0
             documents[document, topic] = documents.get((document, topic), 0.0) + 1.0
@@ -71,7 +71,7 @@ def read_weights(path: StrPath, lines: Iterable[str]) -> tuple[Array, list[str]]
         raise InputError(f"{path}: neither a state of MALLET nor weights of words of topics")
     for row in rows:
         if not row[0].isdecimal():
-            raise InputError(f"{path}: {shown(row[0])} is no number of a topic")
+            raise InputError(f"{path}: {shown(row[0])} is not the number of a topic")
     weights = [read_numbers(path, [[row[2]]])[0, 0] for row in rows]
     entries = [(int(row[0]), row[1], float(x)) for row, x in zip(rows, weights, strict=True)]
     return _table(path, entries)

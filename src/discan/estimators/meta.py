@@ -19,6 +19,7 @@ from discan.estimators.dca import DCA
 from discan.estimators.docstrings import joined, parameters, sections
 from discan.estimators.input import check_layout, read_corpus
 from discan.estimators.saving import file_header
+from discan.estimators.signatures import set_init
 from discan.fitting.encoding import encode, encode_settings
 from discan.fitting.modelfile import write_fit
 
@@ -122,21 +123,16 @@ def with_parameters_of_dca(**own: Any) -> Callable[[type], type]:
             for name, value in own.items()
             if name not in known
         ]
-        signature = inspect.Signature([first, second, *added, *others])
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            bound = signature.bind(self, *args, **kwargs)
-            bound.apply_defaults()
-            for name, value in list(bound.arguments.items())[1:]:
-                setattr(self, name, value)
-
-        __init__.__signature__ = signature  # type: ignore[attr-defined]
-        __init__.__doc__ = "Store the parameters; see the class."
-        cls.__init__ = __init__  # type: ignore[misc]
+        set_init(cls, inspect.Signature([first, second, *added, *others]), _store)
         cls.__doc__ = _docstring(cls)
         return cls
 
     return decorate
+
+
+def _store(estimator: MetaEstimator, arguments: dict[str, Any]) -> None:
+    for name, value in arguments.items():
+        setattr(estimator, name, value)
 
 
 def _docstring(cls: type) -> str | None:

@@ -313,6 +313,7 @@ class NewDocuments(Fitted, TransformerMixin):
         X : (I, J) counts
             Users by items, for example.
         n : int, default=10
+            Words per document.
         group : int or str, optional
             Number or name of the group to recommend from; needed if there are several.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from discan.estimators.dca import DCA
 from discan.estimators.docstrings import joined, parameters, sections
+from discan.estimators.signatures import set_init
 from discan.models import MODELS
 
 __all__ = ["LDA", "MPCA", "NMF", "PLSI", "ConditionalGaP", "GaP"]
@@ -18,19 +18,15 @@ def _preset(model: str, algorithm: str) -> Callable[[type[DCA]], type[DCA]]:
     """Fix the model of DCA and set its default algorithm; the docstring tells all parameters."""
 
     def decorate(cls: type[DCA]) -> type[DCA]:
-        def __init__(self: DCA, n_components: int | str = 10, **params: Any) -> None:
-            DCA.__init__(self, n_components, model=model, **{"algorithm": algorithm, **params})
-
         inherited = inspect.signature(DCA.__init__).parameters.values()
-        __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        signature = inspect.Signature(
             [
                 p.replace(default=algorithm) if p.name == "algorithm" else p
                 for p in inherited
                 if p.name != "model"
             ]
         )
-        __init__.__doc__ = "Store the parameters; see the class."
-        cls.__init__ = __init__  # type: ignore[method-assign]
+        set_init(cls, signature, lambda self, given: DCA.__init__(self, model=model, **given))
         cls.__doc__ = _docstring(cls, model, algorithm)
         return cls
 

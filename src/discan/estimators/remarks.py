@@ -49,10 +49,10 @@ def remark_on_fit(fit: Fit) -> None:
 
 
 def _too_many(corpus: Corpus, n_components: int) -> DiscanError | None:
-    """Return a remark if there are more components than the data can bear.
+    """Return a remark if there are too many components for the data.
 
     A table of I documents and J words in G groups has at most min(I, J - G + 1) components that
-    are no mixtures of each other; and a component of a few tokens is noise.
+    are not mixtures of each other; and a component of a few tokens is noise.
     """
     lengths, n_documents = corpus.length_table
     documents = int(n_documents[lengths > 0].sum())
@@ -64,7 +64,7 @@ def _too_many(corpus: Corpus, n_components: int) -> DiscanError | None:
     nouns = corpus.nouns
     tokens = f"{corpus.n_tokens:,}" if corpus.integral else f"{corpus.n_tokens:,.6g}"
     return InputError(
-        f"{n_components} {nouns.components} are more than the data can bear: {documents:,} "
+        f"{n_components} {nouns.components} are too many for the data: {documents:,} "
         f"{nouns.documents}, {words:,} {nouns.words}, {tokens} counts",
         use={"n_components": min(most, by_tokens)},
     )

@@ -16,7 +16,8 @@ from discan.typing import Array
 
 __all__ = ["StrPath", "read_lines", "read_numbers"]
 
-# A file is refused if it unpacks to more bytes than this, and than so many times its size.
+# A file is refused if it unpacks to more bytes than the first, and to more than the second times
+# its size.
 MOST_UNPACKED, MOST_RATIO = 2**30, 100
 StrPath = str | os.PathLike[str]
 

@@ -39,6 +39,7 @@ class Searching(Fitted):
             queries. Without documents, the training documents are searched by components alone,
             because a fit does not hold their words.
         n : int, default=10
+            Number of documents to list.
         mu : float, optional
             Weight, in tokens, of the word shares of all documents in those of one; by default the
             mean length of a document.
@@ -78,6 +79,7 @@ class Searching(Fitted):
         X : (I, J) counts, Index or None
             Documents to search; the training documents if not given.
         n : int, default=10
+            Number of documents to list.
         distance : {"hellinger", "jensen-shannon"}
             "hellinger": sqrt(1 - sum_k sqrt(p_k q_k)). "jensen-shannon": square root of the
             Jensen-Shannon divergence in bits. Both lie between 0 and 1, and both are exact.

@@ -15,7 +15,7 @@ from discan.data.layout import Layout
 from discan.errors import InputError, shown
 from discan.fitting.modelfile import load_fit
 from discan.fitting.naming import Given, default_names
-from discan.fitting.result import Fit
+from discan.fitting.result import Fit, fit_of
 from discan.models.seeds import MOST_SEEDS, Seeds
 from discan.typing import Array
 from discan.validation import LARGEST, whole
@@ -26,7 +26,7 @@ log = logging.getLogger("discan")
 
 # By default, the seeds of a component weigh no more than this share of a component's mean tokens.
 MOST_SHARE = 0.5
-# Fixed components weigh so many times the tokens of the data: no loading moves by more than 1 %.
+# Prior weight of a fixed component, in times the tokens of the data: no loading moves by over 1 %.
 FIXED_WEIGHT = 100
 NAMED = 8  # unknown words that a remark lists
 
@@ -68,7 +68,7 @@ def read_known(
         table[:, k] = tokens
     if kept:
         log.info(
-            "%s: seen beforehand with %d times the tokens of the data each",
+            "%s: prior weight of %d times the tokens of the data each",
             _number(len(kept), "fixed component"), FIXED_WEIGHT,
         )  # fmt: skip
     return Known(Seeds.of(table), (*names, *(None,) * (n_components - len(names))))
@@ -84,6 +84,7 @@ def label_seeds(X: Any, labels: Any, most: int | None = None) -> dict[str, Array
     Parameters
     ----------
     X : (I, J) counts or Corpus
+        Documents.
     labels : (I,) sequence, or the name of a column of the metadata
         A label for each document; None, NaN and "" are unknown.
     most : int, optional
@@ -123,14 +124,14 @@ def fixed_rows(fixed: Any, layout: Layout) -> dict[str, Array] | None:
         return None
     if isinstance(fixed, (str, Path)):
         fixed = load_fit(fixed)[0]
-    found = getattr(fixed, "fit_", fixed)
-    if isinstance(found, Fit):
-        return _rows_of_fit(found, layout)
-    if isinstance(found, Mapping):
-        names = [str(name) for name in found]
-        rows = _matrix(list(found.values()), layout)
+    fit = fit_of(fixed)
+    if fit is not None:
+        return _rows_of_fit(fit, layout)
+    if isinstance(fixed, Mapping):
+        names = [str(name) for name in fixed]
+        rows = _matrix(list(fixed.values()), layout)
     else:
-        rows = _matrix(found, layout)
+        rows = _matrix(fixed, layout)
         names = list(default_names("fixed", len(rows)))
     return dict(zip(names, rows, strict=True))
 
@@ -216,7 +217,7 @@ def _seeded(
     n_words = sum(int((tokens > 0).sum()) for tokens in found.values())
     low, high = f"{min(totals):,}", f"{max(totals):,}"
     log.info(
-        "seeds of %s: %s, seen beforehand with %s tokens per component",
+        "seeds of %s: %s, with a prior weight of %s tokens per component",
         _number(len(found), "component"), _number(n_words, "word"),
         low if low == high else f"{low} to {high}",
     )  # fmt: skip

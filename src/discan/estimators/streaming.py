@@ -104,7 +104,7 @@ class Streams(Fitted):
             check_layout(self, corpus, self.fit_.layout)
         if corpus.on_disk:
             raise InputError(
-                "a corpus folder is no batch", remedy="use fit, which reads it in parts"
+                "a corpus folder is not a batch", remedy="use fit, which reads it in parts"
             )
         if corpus.n_documents == 0:
             raise InputError("the batch has no documents; leave it out")
@@ -169,7 +169,7 @@ class Streams(Fitted):
             raise InputError("partial_fit takes no classes of documents; use fit")
         if self.learn not in ("auto", ()):
             raise InputError(
-                "partial_fit learns no hyperparameters: a batch says too little of them",
+                "partial_fit learns no hyperparameters: one batch tells too little about them",
                 remedy="leave learn out",
             )
 

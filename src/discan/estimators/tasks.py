@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discan.algorithms import choose
+from discan.algorithms import Algorithm, choose
 from discan.algorithms.auto import learnt_by_default
 from discan.data.corpus import Corpus
 from discan.errors import InputError
@@ -50,26 +50,7 @@ def task_of(estimator: Any, corpus: Corpus, classes: tuple[str, ...], seed: int)
         raise InputError(
             "{}; give a discan.Hyperprior", argument="hyperprior", value=estimator.hyperprior
         )
-    model, learn = model_of(estimator), _learn(estimator)
-    wanted = frozenset({"alpha"}) if classes and learn is None else learn or frozenset()
-    if classes and (is_auto(estimator.n_components) or estimator.n_parents is not None):
-        raise InputError(
-            "classes of documents have priors of their own, so the number of components must "
-            "be given, and there are no parents"
-        )
-    if is_auto(estimator.n_components):
-        model = process_of(model)
-        learn = None if learn is None else learn | model.drawn_alone
-        wanted = learn or frozenset()
-    algorithm = choose(estimator.algorithm, model, wanted, corpus, n_components)
-    if is_auto(estimator.n_components):
-        check_counting(algorithm, {"alpha": estimator.alpha}, estimator.init)
-    if learn is None:
-        names = ("alpha", "beta", "rho", "gamma")
-        given = frozenset(name for name in names if getattr(estimator, name) is not None)
-        learn = learnt_by_default(algorithm, model, given, corpus)
-        if classes and not algorithm.refusal(model, wanted, corpus):
-            learn |= wanted
+    model, algorithm, learn = _choices(estimator, corpus, classes, n_components)
     prior = LoadingsPrior.of(estimator.gamma, corpus.layout)
     if estimator.gamma is None and "gamma" in learn:
         prior = prior.lighter(corpus.word_totals, n_components)
@@ -80,11 +61,6 @@ def task_of(estimator: Any, corpus: Corpus, classes: tuple[str, ...], seed: int)
         estimator.seed_strength,
         estimator.fixed_components,
     )
-    if classes and "alpha" not in learn:
-        raise InputError(
-            "classes of documents have priors of their own only if alpha is learnt",
-            use={"algorithm": ("collapsed", "gibbs", "variational")},
-        )
     prepared = model.prepare(n_components, corpus)
     column = estimator.class_of_document if isinstance(estimator.class_of_document, str) else None
     about = {} if column is None else {"class_column": column}
@@ -116,6 +92,38 @@ def model_of(estimator: Any) -> Model:
             )  # fmt: skip
         model = replace(model, **{name: value})  # type: ignore[type-var]
     return model if estimator.n_parents is None else with_parents(model, estimator.n_parents)
+
+
+def _choices(
+    estimator: Any, corpus: Corpus, classes: tuple[str, ...], n_components: int
+) -> tuple[Model, Algorithm, frozenset[str]]:
+    """Choose the model, the algorithm, and the hyperparameters to learn."""
+    model, learn = model_of(estimator), _learn(estimator)
+    wanted = frozenset({"alpha"}) if classes and learn is None else learn or frozenset()
+    if classes and (is_auto(estimator.n_components) or estimator.n_parents is not None):
+        raise InputError(
+            "classes of documents have priors of their own, so the number of components must "
+            "be given, and there are no parents"
+        )
+    if is_auto(estimator.n_components):
+        model = process_of(model)
+        learn = None if learn is None else learn | model.drawn_alone
+        wanted = learn or frozenset()
+    algorithm = choose(estimator.algorithm, model, wanted, corpus, n_components)
+    if is_auto(estimator.n_components):
+        check_counting(algorithm, estimator.alpha, estimator.init)
+    if learn is None:
+        names = ("alpha", "beta", "rho", "gamma")
+        given = frozenset(name for name in names if getattr(estimator, name) is not None)
+        learn = learnt_by_default(algorithm, model, given, corpus)
+        if classes and not algorithm.refusal(model, wanted, corpus):
+            learn |= wanted
+    if classes and "alpha" not in learn:
+        raise InputError(
+            "classes of documents have priors of their own only if alpha is learnt",
+            use={"algorithm": ("collapsed", "gibbs", "variational")},
+        )
+    return model, algorithm, learn
 
 
 def _learn(estimator: Any) -> frozenset[str] | None:

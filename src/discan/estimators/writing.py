@@ -29,6 +29,7 @@ class Writes(Fitted):
         path : file that ends in .csv, .parquet or .npy
             A .npy file holds the scores alone, (I, K).
         X : (I, J) counts, Corpus, or path of a corpus folder
+            New documents.
         fold_in : {"fast", "gibbs"}, optional
             As for ``transform``.
         counts : bool, default=False
@@ -48,8 +49,11 @@ class Writes(Fitted):
         Parameters
         ----------
         path : file that ends in .csv or .parquet
+            File to write.
         X : (I, J) counts, Corpus, or path of a corpus folder
+            New documents.
         group : int or str
+            Its number, or its name.
         probabilities : bool, default=False
             Whether to write a column per word of the group instead, as ``predict_group_proba``.
         """
@@ -65,7 +69,9 @@ class Writes(Fitted):
         Parameters
         ----------
         path : file that ends in .csv or .parquet
+            File to write.
         X : (I, J) counts, Corpus, or path of a corpus folder
+            New documents.
         totals : float or (G,) array, optional
             As for ``impute``.
         """

@@ -88,7 +88,10 @@ def find_anomalies(
     n_simulated = whole("n_simulated", n_simulated, 1)
     engine = engine or Threads(1)
     if not corpus.integral:
-        raise InputError("documents that are drawn have whole counts, and these data have not")
+        raise InputError(
+            "simulated documents have whole counts, but these data have fractions",
+            remedy="round the counts",
+        )
     found = document_likelihood(fit, corpus, method, n_runs=1, engine=engine)
     per_token = found.per_token
     tail = _tails(fit, corpus, found.log_likelihood, n_simulated, method, engine)

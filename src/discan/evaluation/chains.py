@@ -31,7 +31,7 @@ __all__ = ["MOST_CHAINS", "as_fits", "chain_seeds", "chains_bytes", "gathered", 
 MOST_CHAINS = 10_000
 # Components of other chains are kept up to this many numbers.
 MOST_NUMBERS = 2**24
-# Chains are chosen by documents of about so many tokens.
+# Number of tokens, roughly, of the documents that chains are chosen by.
 MOST_TOKENS = 2**19
 # Memory while chains are compared, as measured: tables of loadings per chain and for all of them;
 # tables of scores, and bytes per non-zero count, of the documents that samplers are chosen by.
@@ -128,16 +128,16 @@ def gathered(
 ) -> Fit:
     """Return the best fit of several chains, with what the others have in common with it.
 
-    Of samplers, the best is the one that best predicts one half of each document from the other
-    half (``Fit.score``). Log p(W, z) is no measure: it is low where tokens could belong to several
-    components, even if the components are right. Of other algorithms, the best has the largest
+    For samplers, the best is the one that best predicts one half of each document from the other
+    half (``Fit.score``). Log p(W, z) would mislead: it is low where tokens could belong to several
+    components, even if the components are right. For other algorithms, the best has the largest
     objective. Components of the others are put in its order; nothing is averaged over chains.
 
     Parameters
     ----------
     fits : sequence of Fit
     corpus : Corpus
-        The training documents; of many, some are looked at.
+        The training documents; if there are many, some of them are used.
     keep_order : bool
         Whether the components stay in the order of the chain, not by size.
     engine : Engine, optional
@@ -224,7 +224,7 @@ def _values(fits: Sequence[Fit], corpus: Corpus, engine: Engine | None) -> Array
 
 
 def _step(corpus: Corpus) -> int:
-    """One document in so many is looked at to choose a chain."""
+    """Return n: every n-th document is used to choose a chain."""
     return max(1, int(corpus.n_tokens // MOST_TOKENS))
 
 

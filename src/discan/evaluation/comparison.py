@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from discan.data.layout import Layout
-from discan.errors import InputError
 from discan.evaluation.columns import Shared, shared_columns
 from discan.evaluation.matching import Matching, match_components
-from discan.fitting.result import Fit
+from discan.fitting.result import Fit, needed_fit
 from discan.typing import Array
 
 __all__ = ["ALIKE", "SAME", "Comparison", "Relation", "compare", "listed", "mixing"]
@@ -23,7 +22,7 @@ __all__ = ["ALIKE", "SAME", "Comparison", "Relation", "compare", "listed", "mixi
 SAME, ALIKE = 0.25, 0.5
 # Parts of a split: each is this share of the whole, and comes from it by this share.
 PART, ORIGIN = 0.2, 0.5
-# The mixing looks at this many words, the most frequent ones, in so many cycles.
+# Number of words, the most frequent ones, and of cycles that the mixing uses.
 MOST_WORDS, CYCLES = 5000, 200
 
 
@@ -205,7 +204,7 @@ def compare(first: Fit, second: Fit, measure: str = "hellinger") -> Comparison:
     >>> [row.relation for row in discan.compare(one, two).relations]
     ['same', 'same']
     """
-    first, second = _fit(first), _fit(second)
+    first, second = (needed_fit(each, "each side of compare must be") for each in (first, second))
     shared = shared_columns(first, second)
     matching = match_components(shared.first, shared.second, shared.layout, shared.weights, measure)
     flow = flow_between(shared, _sizes(first), _sizes(second))
@@ -263,13 +262,6 @@ def _parts(flow: Array) -> list[tuple[int, list[int]]]:
         if len(parts) > 1:
             result.append((k, [int(p) for p in parts[np.argsort(-row[parts], kind="stable")]]))
     return result
-
-
-def _fit(source: Any) -> Fit:
-    fit = getattr(source, "fit_", source)
-    if not isinstance(fit, Fit):
-        raise InputError("compare takes two fits, or two fitted estimators")
-    return fit
 
 
 def _sizes(fit: Fit) -> Array:

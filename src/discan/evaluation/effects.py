@@ -123,7 +123,7 @@ class Effects:
     by : str
         What the labels are: the name of a column, or "label".
     period : str or None
-        "year", "month", ..., or "" for numbers; None if labels are no times.
+        "year", "month", ..., or "" for numbers; None for labels that are not times.
     labels : (G,) list of str
     n_documents : (G,) array
     n_missing : int
@@ -218,7 +218,7 @@ def _draws(fit: Fit, of: str) -> tuple[Iterable[Array], str]:
     rates = np.asarray(fit.hyperparameter("beta") if not fit.params.model.normalised else 1.0)
     reason = "" if n_draws > 1 else "no draws were kept"
     if not reason and (np.ptp(rates) > 0 or fit.hyperparameter("rho") is not None):
-        reason = "draws of amounts are no draws of shares if components differ in beta or rho"
+        reason = "draws of amounts are not draws of shares if components differ in beta or rho"
     if not reason and fit.params.model.levels > 1:
         reason = "draws of the counts tell no shares if components have parents"
     if not reason:
@@ -228,7 +228,7 @@ def _draws(fit: Fit, of: str) -> tuple[Iterable[Array], str]:
         return drawn_shares(fit), f"the sampling of {documents}, and {posterior}"
     if of == "documents":
         raise InputError(
-            f"how sure the shares of these documents are is not known: {reason}",
+            f"the uncertainty of these documents' shares is not known: {reason}",
             remedy="fit with a sampler that keeps its draws",
             use={"of": ("population",)},
         )

@@ -27,7 +27,7 @@ from discan.evaluation.labellings import ONE_LABELLING
 from discan.evaluation.problem import Chain, Problem
 from discan.evaluation.totals import log_totals
 from discan.fitting.parents import refuse_parents
-from discan.fitting.result import Fit
+from discan.fitting.result import needed_fit
 from discan.models import MODELS, LoadingsPrior, Model
 from discan.typing import Array
 from discan.validation import whole
@@ -147,14 +147,16 @@ def log_evidence(
 ) -> Evidence:
     """Estimate the evidence log p(W | hyperparameters, K), scores and loadings integrated out.
 
-    It tells how well a model with so many components, before it saw the data, predicts them. It is
-    not the likelihood of a fit, and no average of it over a chain. Held-out prediction is the
-    better guide to the number of components of large data; see the page on evidence.
+    It tells how well a model with ``n_components`` components predicts the data before it has seen
+    them. It is neither the likelihood of a fit nor an average of that over a chain. For large data,
+    held-out prediction is the better guide to the number of components; see the page on evidence.
 
     Parameters
     ----------
     X : (I, J) array, sparse matrix, data frame, Corpus, AnnData or MuData
+        The data.
     n_components : int
+        Number of components, K.
     method : {"ais", "ti", "chib", "bound"} or object
         "ais": annealed importance sampling, unbiased for p. "ti": thermodynamic integration,
         consistent. "chib": Chib's method at one point of the loadings, consistent. "bound": the
@@ -169,6 +171,7 @@ def log_evidence(
     n_jobs : int, optional
         Number of threads; it does not change the answer.
     random_state : int
+        Seed.
 
     Returns
     -------
@@ -242,9 +245,7 @@ def _priors(
         chosen = replace(chosen, **known)
         prepared = chosen.prepare(whole("n_components", n_components, 1), corpus)
         return prepared, LoadingsPrior.of(gamma, corpus.layout)
-    found: Fit = getattr(fit, "fit_", fit)
-    if not isinstance(found, Fit):
-        raise InputError("fit must be a fitted estimator or its fit_")
+    found = needed_fit(fit, "log_evidence needs")
     refuse_parents(found.params.model, "evidence")
     if found.layout.n_words != corpus.n_words:
         raise InputError(

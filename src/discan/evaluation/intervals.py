@@ -83,13 +83,13 @@ def intervals(
     """
     level = number("level", level, "a number between 0 and 1", 1e-6, 1 - 1e-6)
     if fit.documents is None:
-        raise InputError("the components were given, so how sure they are is not known")
+        raise InputError("the components were given, so their uncertainty is not known")
     edges = np.array([(1 - level) / 2, (1 + level) / 2])
     notes = []
     scores = shares = components = None
     model = fit.params.model
     shares_drawn = model.normalised and model.levels == 1  # shapes of two levels are not kept
-    if fit.draws is not None and shares_drawn and len(fit.draws.loadings) > 1:
+    if fit.draws is not None and shares_drawn and len(fit.draws.component_counts) > 1:
         scores = shares = np.quantile(list(drawn_shares(fit)), edges, axis=0)
         notes.append("scores: quantiles of draws")
     elif fit.scores_sd is not None:

@@ -157,7 +157,7 @@ class Chain:
 
 
 def warmed(problem: Problem, run: int, n_sweeps: int) -> Chain:
-    """Begin a chain that goes from the prior to the posterior in so many sweeps."""
+    """Begin a chain that goes from the prior to the posterior in ``n_sweeps`` sweeps."""
     chain = Chain(problem, run)
     chain.sweep(np.linspace(0.0, 1.0, n_sweeps) ** 2)
     return chain

@@ -51,7 +51,7 @@ class Quality:
     distance : float
         Its Hellinger distance from that one, from 0 (equal) to 1 (no word in common).
     flags : str
-        "dead" if it explains next to nothing, "twin" if its nearest is nearly equal; else "".
+        "dead" if it explains almost nothing, "twin" if its nearest is nearly equal; else "".
     stability : float or None
         Mean similarity, 1 - Hellinger distance, to its partners in other chains; None of one chain.
     """
@@ -86,7 +86,7 @@ def quality(fit: Fit, corpus: Corpus | None = None, n_words: int = 10) -> list[Q
         Words per component that are looked at.
     """
     if fit.documents is None:
-        raise InputError("the components were given, so nothing is known of their documents")
+        raise InputError("the components were given, so there are no training documents")
     lists = first_words(fit, n_words)
     coherent: list[Any] = [(None, None)] * fit.n_components
     if corpus is not None:
@@ -119,7 +119,7 @@ def quality(fit: Fit, corpus: Corpus | None = None, n_words: int = 10) -> list[Q
 def first_words(fit: Fit, n_words: int = 10) -> list[Array]:
     """Columns of the first words of each component, (n,) each.
 
-    Of text, the likeliest words; in several fields, each counts by its mean number of tokens. Of
+    For text, the likeliest words; several fields are weighted by their mean number of tokens. For
     votes, answers and alleles, the most telling answers, at most one of a question:
     p log(p / q), where p is the probability in the component and q that in the others.
     """
@@ -173,6 +173,6 @@ def effective_documents(component_counts: Array) -> Array:
 
 
 def dead_components(totals: Array) -> Array:
-    """Tell which components explain next to nothing, given their numbers of tokens, (K,) bool."""
+    """Tell which components explain almost nothing, given their numbers of tokens, (K,) bool."""
     least = max(DEAD_TOKENS, DEAD_SHARE * totals.sum() / len(totals))
     return np.asarray(totals < least)

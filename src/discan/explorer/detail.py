@@ -15,8 +15,8 @@ from discan.typing import Array
 __all__ = ["Detail", "entries_kept", "kept", "left_out", "reads_as_text", "typical"]
 
 TYPICAL = 20  # documents of each component that are kept, with their texts
-MOST_ENTRIES = 3_000_000  # of the data, if all are to be shown; of more data, ...
-SOME_ENTRIES = 30  # ... so many of each document
+MOST_ENTRIES = 3_000_000  # up to this many non-zero counts, a page shows all
+SOME_ENTRIES = 30  # per document, if there are more
 TITLE = 90  # characters
 
 
@@ -51,7 +51,7 @@ class Detail:
     part: float = 1.0
 
     def lessened(self) -> Iterator[Detail]:
-        """Iterate over this detail and ever less of it."""
+        """Iterate over levels of detail, from this one downwards."""
         steps: list[dict[str, Any]] = [
             {}, {"entries": SOME_ENTRIES}, {"text": 1000}, {"text": 400}, {"text": 250},
             {"text": 400, "typical": True}, {"components": 8, "bits": 8}, {"entries": 0},
@@ -64,7 +64,7 @@ class Detail:
             yield replace(self, **{n: self._least(n, value) for n, value in allowed.items()})
 
     def _least(self, name: str, value: Any) -> Any:
-        """Return the lesser of a value and one's own; -1 entries are all entries."""
+        """Return the smaller of two limits; -1 entries means all entries."""
         own = getattr(self, name)
         if name == "typical":
             return own or value

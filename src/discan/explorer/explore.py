@@ -105,6 +105,7 @@ def explore(
     Parameters
     ----------
     model : fit or fitted estimator
+        What the page is about.
     X : Corpus or (I, J) counts, optional
         The data of the fit, or new documents. With data the page shows words or answers of the
         documents, and how well each is explained.
@@ -118,6 +119,7 @@ def explore(
     places : (I, 2) array, optional
         Where the documents are on a map of your own, e.g. ``adata.obsm["X_umap"]``.
     title : str, optional
+        Title of the page.
     max_size : int
         Bytes of the page. If it would be larger it shows less: ``left_out`` says what.
     text : bool

@@ -15,8 +15,9 @@ from discan.data.metadata import EXCERPT, read_metadata
 from discan.data.periods import periods
 from discan.errors import InputError
 from discan.evaluation.quality import Quality, quality
+from discan.fitting.result import needed_fit
 from discan.plot.component_map import distances, scaling
-from discan.plot.inputs import fit_of, labels
+from discan.plot.inputs import labels
 from discan.plot.ordering import MISSING, as_text, is_label
 from discan.plot.subjects import Components
 from discan.reporting.facts import Facts, aligned, gather
@@ -168,9 +169,7 @@ def read_material(
     n_jobs: int | None = None,
 ) -> Material:
     """Read what a page is about; the arguments are those of ``explore``."""
-    fit = fit_of(source)
-    if fit is None:
-        raise InputError("an explorer needs a fitted estimator of discan, or its fit_")
+    fit = needed_fit(source, "an explorer needs")
     corpus = None if data is None else aligned(fit, data)
     same = corpus is not None and fit.documents is not None and _same(fit, corpus)
     own = corpus is None or same

@@ -95,7 +95,7 @@ class _Maker:
         }  # fmt: skip
 
     def _warnings(self, worded: Wording) -> list[str]:
-        """Say what a reader should know before he trusts the page."""
+        """Say what readers should know before they trust the page."""
         material, facts = self.material, self.material.facts
         told = []
         if facts.fit.documents is not None and not facts.fit.converged:

@@ -33,7 +33,7 @@ def in_order(
 ) -> Iterator[Result]:
     """Iterate over the results of ``work`` on each block, in order.
 
-    Each thread has a block; of few blocks, each has all threads.
+    Each thread works on a block; if there are few blocks, all threads share each of them.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from discan.data.folders.corpus import FolderCorpus
 from discan.models.classes import Classed
 from discan.typing import Array
 
-__all__ = ["class_numbers", "classified", "columns_of", "labels_of", "values_of"]
+__all__ = ["class_numbers", "classified", "labels_of", "metadata_columns", "metadata_values"]
 
 log = logging.getLogger("discan")
 
@@ -24,12 +24,12 @@ def labels_of(values: Iterable[Any]) -> list[str | None]:
     return [_label(value) for value in values]
 
 
-def columns_of(corpus: Corpus) -> list[str]:
+def metadata_columns(corpus: Corpus) -> list[str]:
     """Names of the columns of metadata, also of those that stay in a folder."""
     return corpus.columns if isinstance(corpus, FolderCorpus) else list(corpus.metadata)
 
 
-def values_of(corpus: Corpus, column: str) -> Array:
+def metadata_values(corpus: Corpus, column: str) -> Array:
     """Values of a column of metadata, (I,)."""
     found = corpus.column(column) if isinstance(corpus, FolderCorpus) else corpus.metadata[column]
     return np.asarray(found)
@@ -49,9 +49,9 @@ def classified(corpus: Corpus, model: Any, column: str | None) -> Corpus:
     """
     if not isinstance(model, Classed):
         return corpus.with_classes(None)
-    if corpus.classes is not None or column is None or column not in columns_of(corpus):
+    if corpus.classes is not None or column is None or column not in metadata_columns(corpus):
         return corpus
-    numbers = class_numbers(labels_of(values_of(corpus, column)), model.names)
+    numbers = class_numbers(labels_of(metadata_values(corpus, column)), model.names)
     unknown = int((numbers == 0).sum())
     if unknown:
         log.info("%d of %d documents have no class that the model knows", unknown, len(numbers))

@@ -98,7 +98,7 @@ class Description(TrainingDocuments):
         return ", ".join(parts)
 
     def _spread(self, name: str) -> str:
-        """Say how sure a hyperparameter is, if it was drawn; of alpha, its sum."""
+        """Return the posterior spread of a hyperparameter that was drawn; of alpha, of its sum."""
         draws = {} if self.record is None else self.record.hyperparameters
         if name not in draws or len(draws[name]) < 20:
             return ""

@@ -36,7 +36,7 @@ def encode_settings(
 def decode_settings(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return constructor arguments from JSON; only those that belong to a model."""
     if not isinstance(settings, dict):
-        raise ModelFileError("the settings are no list of names and values")
+        raise ModelFileError("the settings are not a mapping of names to values")
     for name in settings:
         if name in _LEFT_OUT:
             raise ModelFileError(f"a file may not set {name!r}")

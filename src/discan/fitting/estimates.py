@@ -41,7 +41,7 @@ class Estimate:
     read : int
         Bytes that a cycle reads and writes.
     seconds : float
-        Of one cycle, roughly.
+        Rough time of one cycle.
     cycles : int
         At most.
     start : float
@@ -58,7 +58,7 @@ class Estimate:
 
     @classmethod
     def of(cls, task: Task, schedule: Schedule, init: Any, needed: int, n_workers: int) -> Estimate:
-        """Estimate a fit of this schedule, which needs so many bytes of memory."""
+        """Estimate a fit of this schedule, which needs ``needed`` bytes of memory."""
         corpus, n_components = schedule.corpus, len(task.model.alpha)
         states = state_bytes(task, schedule)
         name = schedule.start if not isinstance(init, str) or init == "auto" else init

@@ -36,7 +36,7 @@ class LogLines:
         self.first: float | None = None  # cycles that were done before
 
     def __call__(self, run: Any, done: float) -> None:
-        """Take note of a run that is so many cycles far."""
+        """Note that a run has done this many cycles."""
         if self.first is None:
             self.first = float(int(done))
         now = time.monotonic()

@@ -66,7 +66,7 @@ def restored(folder: RunFolder, task: Task, engine: Engine) -> Run:
 
 
 def _first_run(task: Task, schedule: Schedule, engine: Engine) -> Run:
-    """Return the same run before its first cycle; of documents in a folder, one block of it."""
+    """Return the same run before its first cycle; if documents are on disk, one block of it."""
     if schedule.corpus.on_disk:
         schedule, engine = replace(schedule, rounds=[schedule.blocks[:1]]), Threads(1)
     return Run.begin(task, schedule, Start(), engine)

@@ -6,15 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-
+from discan.errors import InputError
 from discan.fitting.description import Description
 from discan.fitting.naming import default_names, read_names, words_by_lift
-from discan.fitting.parents import parent_share, reordered
+from discan.fitting.parents import reordered
 from discan.fitting.posterior import size_order
 from discan.fitting.summary import Component
 
-__all__ = ["Fit"]
+__all__ = ["Fit", "fit_of", "needed_fit"]
 
 
 class Fit(Description):
@@ -61,10 +60,10 @@ class Fit(Description):
         if self.documents is None:
             return self
         found = self.permuted(size_order(self.documents.totals))
-        return found if found.parent_scores is None else found._with_parents_by_size()
+        return found._with_parents_by_size() if found.params.model.levels > 1 else found
 
     def _with_parents_by_size(self) -> Self:
-        order = size_order(parent_share(np.asarray(self.parent_scores)))
+        order = size_order(self.parent_sizes)
         documents: Any = self.documents
         return replace(
             self,
@@ -91,3 +90,17 @@ class Fit(Description):
     def _in_order(self) -> list[Component]:
         """Describe every component, in the order of the components."""
         return sorted(self.summary(), key=lambda component: component.number)
+
+
+def fit_of(source: Any) -> Fit | None:
+    """Return a fit as it is, or the fit of a fitted estimator of discan; None otherwise."""
+    fit = getattr(source, "fit_", source)
+    return fit if isinstance(fit, Fit) else None
+
+
+def needed_fit(source: Any, purpose: str) -> Fit:
+    """Return the fit of a fit or fitted estimator; the error says what needs it."""
+    fit = fit_of(source)
+    if fit is None:
+        raise InputError(f"{purpose} a fit or a fitted estimator of discan")
+    return fit

@@ -45,7 +45,7 @@ Checkpoint = Callable[["Run", bool], None]
 class Run:
     """A fit under way: it can be stopped after any cycle and continued with the same bits.
 
-    ``Run.begin`` starts one; ``checkpoint.restored`` continues one that was written to disk.
+    ``Run.begin`` starts one; ``restoring.restored`` continues one that was written to disk.
     """
 
     task: Task

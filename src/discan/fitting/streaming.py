@@ -77,7 +77,7 @@ class Stream:
         with enough_memory("this batch", needed):
             run = Run.begin(whole, schedule, Start(self.counts * (total / self.total)), engine)
             memory: Any = run.params.memory
-            # weights go by the number of batches, each visited so many times
+            # weights go by the number of batches, each visited several times
             memory = replace(memory, updates=self.batches * algorithm.visits)
             run.params = replace(run.params, memory=memory)
             run.cycle = self.documents // total  # passes over the whole stream
@@ -114,7 +114,7 @@ def begin_stream(
 ) -> Stream:
     """Begin before the first batch, from a start that is made of it.
 
-    With numbers of batches and documents, the start weighs as much as so many.
+    With numbers of batches and documents, the start weighs as much as these.
     """
     task.check()
     if task.plan().held_out is not None:

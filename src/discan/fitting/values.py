@@ -66,7 +66,7 @@ class Values:
     def components_sd(self) -> Array | None:
         """Posterior standard deviation of the components, (K, J); None for point estimates."""
         if self.documents is None:
-            raise AttributeError("the components were given, so how sure they are is not known")
+            raise AttributeError("the components were given, so their uncertainty is not known")
         sd = self.loadings.sd
         return None if sd is None else np.ascontiguousarray(sd.T)
 

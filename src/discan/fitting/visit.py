@@ -58,7 +58,7 @@ class Visit:
     seen: Callable[[int], None] | None = None  # is told how many documents a step has seen
 
     def lane(self, number: int) -> Iterator[Block]:
-        """Iterate over the documents of a lane's blocks; the next state may be fetched by then."""
+        """Iterate over the documents of a lane's blocks; the next state is fetched meanwhile."""
         blocks = self.blocks[number :: self.n_lanes]
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             if following is not None and isinstance(self.states, DiskStates):

@@ -41,7 +41,7 @@ class Cache(FunctionCache):
             return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Save compiled code; that it could not be saved is no reason to end a fit."""
+        """Save compiled code; a failure to save it does not end a fit."""
         with contextlib.suppress(OSError):
             super().save_overload(signature, data)
 

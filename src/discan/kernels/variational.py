@@ -287,19 +287,19 @@ def _update_scores(score_shape, shape, rate, logit_spike, log_none, expected, et
     """Update the slab (a_k) and the spike (r_k) in turn, each exactly given the other."""
     for k in range(expected.shape[0]):
         log_rate = math.log(rate[k])
-        push[k] = _best_push(score_shape[k], shape[k], log_rate, logit_spike[k])
+        push[k] = _best_push(score_shape[k], shape[k], logit_spike[k])
         for _ in range(3):
             # 1 - r S = (1 - r) + r (1 - S) with 1 - r = exp(-D): exact when r and S are near one
             present = math.exp(-push[k]) + math.expm1(-push[k]) * math.expm1(log_none[k])
             score_shape[k] = shape[k]
             if expected[k] > 0.0:
                 score_shape[k] += expected[k] / present
-            push[k] = _best_push(score_shape[k], shape[k], log_rate, logit_spike[k])
+            push[k] = _best_push(score_shape[k], shape[k], logit_spike[k])
         eta[k] = digamma(score_shape[k]) - log_rate
 
 
 @part()
-def _best_push(a, alpha, log_rate, logit_spike):
+def _best_push(a, alpha, logit_spike):
     """D = log(1 + exp(logit rho - A)) at the best r given the slab's shape a."""
     if logit_spike == -np.inf:
         return 0.0

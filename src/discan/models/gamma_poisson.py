@@ -59,7 +59,7 @@ class GammaPoisson(Model):
         if name == "alpha":
             return min(0.5, 5.0 / n_components)
         if corpus is None:
-            raise InputError(f"a {self.name} model without data to go by needs beta: give beta=...")
+            raise InputError(f"a {self.name} model without data needs beta: give beta=...")
         # documents of exposure 0 have no tokens
         mean_total = float(corpus.n_tokens) / max(corpus.exposure_sum, 1e-300)
         return float(bounded(np.sum(self.alpha) / max(mean_total, 1e-6)))

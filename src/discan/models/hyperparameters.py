@@ -39,10 +39,12 @@ class Hyperprior:
 
     Parameters
     ----------
-    alpha, beta, gamma : (float, float), default=(1.0, 1.0)
+    alpha, beta : (float, float), default=(1.0, 1.0)
         Shape and rate of the gamma prior of each value.
     rho : (float, float), default=(1.0, 1.0)
         Parameters of the beta prior of each rho.
+    gamma : (float, float), default=(1.0, 1.0)
+        Shape and rate of the gamma prior of gamma.
     concentration : (float, float), default=(1.0, 1.0)
         Shape and rate of the gamma prior of the concentration, if the number of components is
         learnt. The pair of alpha is then that of the sum of alpha ("dmp"); for models of amounts

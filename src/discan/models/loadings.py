@@ -76,6 +76,15 @@ class LoadingsPrior:
         factors = np.where(share > 0, np.minimum(1.0, share / self.totals), 1.0)
         return replace(self, gamma=self.gamma * factors[self.layout.group_of_word])
 
+    def at_least(self, least: Array) -> LoadingsPrior:
+        """Return the prior with a gamma no smaller than this (J,), in groups than the smallest."""
+        if self.symmetric:
+            classes = self.classes[self.layout.group_of_word]
+            smallest = np.full(len(classes), np.inf)
+            np.minimum.at(smallest, classes, least)
+            least = smallest[classes]
+        return replace(self, gamma=np.maximum(self.gamma, least))
+
     def with_gamma(self, gamma: Array, flat: bool) -> LoadingsPrior:
         """Return the prior with a gamma (J,) from a file, checked as that of a user is.
 

@@ -42,3 +42,8 @@ __all__ = [
     "trace",
     "tree",
 ]
+
+
+def __dir__() -> list[str]:
+    """List what is public."""
+    return sorted([*__all__, "__doc__"])

@@ -7,8 +7,8 @@ from typing import Any
 
 from discan.errors import InputError
 from discan.evaluation.chains import as_fits
+from discan.fitting.result import needed_fit
 from discan.plot.flow import flow
-from discan.plot.inputs import fit_of
 
 __all__ = ["chains"]
 
@@ -29,9 +29,7 @@ def chains(
     -------
     plotly.graph_objects.Figure
     """
-    fit = fit_of(source)
-    if fit is None:
-        raise InputError("chains are drawn of a fit, or of a fitted estimator")
+    fit = needed_fit(source, "a figure of chains needs")
     fits = as_fits(fit)
     if fit.chains is None or len(fits) < 2:
         raise InputError(

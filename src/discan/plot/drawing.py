@@ -226,7 +226,7 @@ class _Drawing:
         for shape in self.layout.get("shapes", ()):
             if shape.get("layer", "above") == layer:
                 if shape.get("type") != "line":
-                    raise refused("it has a shape that is no line")
+                    raise refused("it has a shape that is not a line")
                 x0, x1 = self.place("x", shape.get("xref", "x"), (shape["x0"], shape["x1"]))
                 y0, y1 = self.place("y", shape.get("yref", "y"), (shape["y0"], shape["y1"]))
                 yield Line((x0, y0, x1, y1), marks.pen(shape.get("line", {})))

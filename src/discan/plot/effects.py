@@ -10,7 +10,8 @@ import numpy as np
 from discan.errors import InputError
 from discan.evaluation.effects import Contrast, Effects
 from discan.evaluation.effects import effects as measured
-from discan.plot.inputs import components_of, needed_fit
+from discan.fitting.result import needed_fit
+from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, text_width, widest
 from discan.plot.palette import GREY, blend
 from discan.plot.panels import Grid

@@ -45,6 +45,7 @@ def save(figure: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Pa
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
+        A figure of `discan.plot`.
     path : path that ends in .html, .svg, .pdf or .png
         A page that fits the window, shows details under the pointer and needs no network; SVG or
         PDF, made without a browser; or a PNG of the SVG, which needs Chrome, Chromium or the

@@ -11,8 +11,8 @@ import numpy as np
 
 from discan.errors import InputError
 from discan.evaluation.comparison import Comparison, compare
-from discan.fitting.result import Fit
-from discan.plot.inputs import components_of, fit_of, labels
+from discan.fitting.result import Fit, needed_fit
+from discan.plot.inputs import components_of, labels
 from discan.plot.lettering import label, percent, shortened, text_width
 from discan.plot.palette import PALETTE, blend, colours
 from discan.plot.theme import TITLE_HEIGHT, axis, figure, note, points
@@ -65,7 +65,7 @@ def flow(
     >>> flow(fits).layout.meta["columns"]
     ['K = 2', 'K = 3']
     """
-    fits = [_fit(source) for source in sources]
+    fits = [needed_fit(source, "each column of a flow must be") for source in sources]
     if len(fits) < 2:
         raise InputError("a flow needs at least two fits")
     n_words = whole("n_words", n_words, 0)
@@ -86,7 +86,7 @@ def flow(
         note(names[n][k], n + COLUMN / step, middle, "x", "y", xanchor="left", yanchor="middle",
              xshift=4, font={"size": 11})
         for n, fit in enumerate(fits)
-        for k, middle in _lettered(fit, spans[n], n == len(fits) - 1)
+        for k, middle in _lettered(spans[n], n == len(fits) - 1)
     ] + [
         note(label(head, 24), n, 0, "x", "y", xanchor="left", yanchor="bottom", yshift=6,
              font={"size": 12, "weight": "bold"})
@@ -114,13 +114,6 @@ def flow(
 
 
 # ---- what to draw ----
-
-
-def _fit(source: Any) -> Fit:
-    fit = fit_of(source)
-    if fit is None:
-        raise InputError("a flow is drawn of fits, or of fitted estimators")
-    return fit
 
 
 def _titles(fits: list[Fit], given: Any) -> list[str]:
@@ -256,7 +249,7 @@ def _names(fit: Fit, n_words: int) -> list[str]:
     return [label(shortened(found.key(k, n_words), 60)) for k in range(fit.n_components)]
 
 
-def _lettered(fit: Fit, spans: Array, last: bool) -> list[tuple[int, float]]:
+def _lettered(spans: Array, last: bool) -> list[tuple[int, float]]:
     """Components whose names have space, each with its middle."""
     high = float(spans.max())
     result, below = [], -1.0

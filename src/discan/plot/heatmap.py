@@ -72,7 +72,7 @@ def heatmap(
         Largest number of groups.
     n_words : int, optional
         Largest number of words per group, or per component if there are no groups. By default 5,
-        and of text so many that there are about 60 rows.
+        and for text as many as give about 60 rows.
     words, groups, sizes : optional
         For arrays: (J,) names of the words, (J,) group of each word, (K,) share of all tokens of
         each component.

@@ -12,31 +12,12 @@ import numpy as np
 from discan.data.layout import Layout
 from discan.data.nouns import Nouns
 from discan.errors import InputError, shown
-from discan.fitting.result import Fit
+from discan.fitting.result import Fit, fit_of
 from discan.fitting.summary import fields_of
 from discan.plot.subjects import FEW_WORDS, Components, Documents
 from discan.typing import Array
 
-__all__ = [
-    "components_of", "documents_of", "fit_of", "is_estimator", "labels", "needed_fit", "numbers",
-]  # fmt: skip
-
-
-def fit_of(source: Any) -> Fit | None:
-    """Return a fit as it is, or the fit of a fitted estimator of ours; None for anything else.
-
-    All that figures read from estimators of ours goes through this function.
-    """
-    fit = getattr(source, "fit_", source)
-    return fit if isinstance(fit, Fit) else None
-
-
-def needed_fit(source: Any, figure: str) -> Fit:
-    """Return the fit of a fit or fitted estimator; refuse anything else, in the figure's name."""
-    fit = fit_of(source)
-    if fit is None:
-        raise InputError(f"{figure} a fit or a fitted estimator")
-    return fit
+__all__ = ["components_of", "documents_of", "is_estimator", "labels", "numbers"]
 
 
 def is_estimator(source: Any) -> bool:

@@ -83,9 +83,9 @@ def one_line(text: object) -> str:
     return " ".join(lines_of(text))
 
 
-def text_width(text: str, size: float, bold: bool = False) -> float:
+def text_width(text: str, size: float) -> float:
     """Return the width of a line of Plotly's text in pixels, as Helvetica and Arial have it."""
-    return plain_width(one_line(text), size, bold)
+    return plain_width(one_line(text), size)
 
 
 def plain_width(text: str, size: float, bold: bool = False) -> float:

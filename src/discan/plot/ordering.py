@@ -104,7 +104,7 @@ def by_group(shares: Array, group: Array) -> Array:
     np.add.at(totals, group, shares)
     sizes = np.bincount(group)[:, None]
     more = totals - sizes * shares.mean(axis=0)
-    # if there is but one group, it is compared with nothing
+    # a single group is not compared with anything
     ranked = np.argsort(-(more if len(totals) > 1 else totals), axis=1, kind="stable")
     rows = np.arange(len(shares))
     first, *second = (-np.round(shares[rows, column], 3) for column in ranked[group, :2].T)

@@ -93,7 +93,7 @@ def around(
             best, fewest = found, len(without)
         if not without:
             break
-        order = [*without, *(k for k in order if found[k] is not None)]  # these choose first
+        order = [*without, *(k for k in order if found[k] is not None)]  # placed first
     return best
 
 

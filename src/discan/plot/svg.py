@@ -43,23 +43,20 @@ def to_svg(figure: Any) -> str:
     ) + "\n"  # fmt: skip
 
 
-def inline(figure: Any, plot_only: bool = False, identity: str = "") -> str:
-    """Draw a figure as an SVG element for a page of HTML, which sets the font and the background.
+def inline(figure: Any) -> str:
+    """Draw a figure, or a dict of its data and layout, as an SVG element for a page of HTML.
 
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure or dict with "data" and "layout"
-    plot_only : bool
-        Without title, subtitle and legend, which the page has as text.
-    identity : str
-        What the identifiers of the element begin with: they must differ on a page.
-        Without one, marks are not cut at the edges of their panel.
+    The page sets the font and the background.
     """
-    return scene_svg(draw(figure, plot_only), identity)
+    return scene_svg(draw(figure))
 
 
 def scene_svg(scene: Drawn, identity: str = "") -> str:
-    """Write a scene as an SVG element for a page, with what its script reads."""
+    """Write a scene as an SVG element for a page, with what its script reads.
+
+    ``identity`` begins the identifiers of the element, which must differ on a page. Without it,
+    marks are not cut at the edges of their panel.
+    """
     return element(
         "svg", _Writer(identity, page=True).shapes(scene.shapes), width=scene.width,
         height=scene.height, viewBox=_view_box(scene), role="img", aria_label=scene.description,

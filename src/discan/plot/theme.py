@@ -131,14 +131,12 @@ def share_chart(
     }
 
 
-def line_chart(
-    x: dict[str, Any], y: dict[str, Any], *, width: int, right: int, height: int = 440
-) -> dict[str, Any]:
+def line_chart(x: dict[str, Any], y: dict[str, Any], *, width: int, right: int) -> dict[str, Any]:
     """Return the layout of lines over a plane; ``x`` and ``y`` are arguments of `axis`."""
     left = 44 + int(widest(list(y["ticktext"]), 12))
     return {
         **legend(),
-        "width": width + left + right, "height": height,
+        "width": width + left + right, "height": 440,
         "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 16, "b": 56},
         "xaxis": axis(showline=True, anchor="y", **x),
         "yaxis": axis(showgrid=True, anchor="x", **y),
@@ -146,14 +144,13 @@ def line_chart(
 
 
 def rule(
-    *, x: float | None = None, y: float | None = None, foot: float = 0, layer: str = "below",
-    **line: Any,
-) -> dict[str, Any]:  # fmt: skip
+    *, x: float | None = None, y: float | None = None, layer: str = "below", **line: Any
+) -> dict[str, Any]:
     """Return a straight line across the whole plot, upright at x or level at y."""
     place = (
         {"xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": y, "y1": y}
         if x is None
-        else {"xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": foot, "y1": 1}
+        else {"xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": 0, "y1": 1}
     )
     pen = {"color": GREY, "width": 1, "dash": "dot", **line}
     return {"type": "line", **place, "line": pen, "layer": layer}
@@ -196,9 +193,9 @@ def cells(
     }  # fmt: skip
 
 
-def legend_width(names: Sequence[str], size: float = 12) -> int:
+def legend_width(names: Sequence[str]) -> int:
     """Return the width in pixels of a legend to the right of the plot."""
-    return int(64 + widest(names, size))
+    return int(64 + widest(names, 12))
 
 
 # ---- ticks ----

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from discan.errors import InputError
+from discan.fitting.result import fit_of
 from discan.fitting.trace import Trace
 from discan.plot import theme
-from discan.plot.inputs import fit_of, is_estimator, labels, numbers
+from discan.plot.inputs import is_estimator, labels, numbers
 from discan.plot.lettering import label
 from discan.plot.palette import GREY, colours
 from discan.typing import Array

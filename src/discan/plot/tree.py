@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from discan.fitting.result import needed_fit
 from discan.hierarchy.tree import Tree, grow
-from discan.plot.inputs import components_of, needed_fit
+from discan.plot.inputs import components_of
 from discan.plot.lettering import label, percent, widest
 from discan.plot.palette import GREY, colours
 from discan.plot.theme import TITLE_HEIGHT, axis, figure, number_ticks, points, rule

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import Annotated, Any, NamedTuple, NoReturn
 
@@ -16,8 +15,10 @@ from discan.data.intake import bounded_int
 from discan.data.roles import IDENTIFIERS, NAMES, key
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import Delimiter, Quotes
+from discan.readers.document import Document
+from discan.readers.json_objects import Record, is_json, json_objects
 from discan.readers.source import Source
-from discan.readers.streams import Document, TextStream, table_fact, text_reader
+from discan.readers.streams import TextStream, table_fact, text_reader
 from discan.readers.table_kinds import ENDINGS, TEXT, is_kind, is_prose
 from discan.readers.tables import SAMPLE, Heading, open_table
 from discan.readers.tokens import TextOptions, find_surrogate
@@ -32,7 +33,6 @@ _JSON_LINES = (".jsonl", ".ndjson")
 _REMARK = "%s: column %s holds the text; for another use %s"
 _MARKS = {mark.casefold() for mark in MISSING}
 
-Record = Mapping[str, Any]
 Field = Annotated[
     str | None,
     "Column or field that holds the text; the one with the longest text if not given. Of several, "
@@ -75,21 +75,11 @@ def read_texts(
     return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
 
 
-def _is_json_lines(source: Source) -> bool:
-    first, newline, _ = source.head.lstrip("\ufeff \t\r\n").partition("\n")
-    whole = first.startswith("{") and (first.rstrip().endswith("}") or not newline)
-    return whole or _is_json_list(source)
-
-
-def _is_json_list(source: Source) -> bool:
-    return re.match(r"\ufeff?\s*\[\s*\{", source.head) is not None
-
-
 @text_reader(
     "jsonl",
     "JSON lines, one object per line, or a list of objects; the text in one of their fields",
     endings=(*_JSON_LINES, ".json"),
-    sniff=_is_json_lines,
+    sniff=is_json,
     family=("records",),
 )
 def read_jsonl(
@@ -135,7 +125,7 @@ def read_fields(
     if len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
         problem = "{} must be names, each one once"
         raise InputError(problem, argument="fields", value=fields)
-    if source.name.endswith(_JSON_LINES) or _is_json_lines(source):
+    if source.name.endswith(_JSON_LINES) or is_json(source):
         records = _json_records(source)
     else:
         records = _table_records(source, header is not False, delimiter, quotes)
@@ -205,11 +195,13 @@ def _fields(source: Source, records: _Records, wanted: str | None, like: Any) ->
     if remembered and all(any(t in record for record in records.sample) for t in remembered):
         return list(remembered)
     if any("text" in record for record in records.sample):
-        if records.titles and like is None:
-            log.info(_REMARK, source.path, "'text'", Argument("field", "NAME"))
+        if like is None:
+            others = [t for t in _titles(records) if t != "text" and _is_prose(records, t)]
+            if records.titles or others:
+                log.info(_REMARK, source.path, "'text'", Argument("field", (others or ["NAME"])[0]))
         return ["text"]
     sizes = {title: sum(map(len, _texts(records, title))) for title in _titles(records)}
-    prose = {t: n for t, n in sizes.items() if is_prose([_short(x) for x in _texts(records, t)])}
+    prose = {t: n for t, n in sizes.items() if _is_prose(records, t)}
     known = [t for t in sorted(sizes, key=lambda t: -sizes[t]) if key(t) in TEXT and sizes[t]]
     if not prose and not known:
         if not records.sample:
@@ -272,8 +264,8 @@ def _texts(records: _Records, title: str) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def _short(text: str) -> str:
-    return text[:LONG_TEXT]
+def _is_prose(records: _Records, title: str) -> bool:
+    return is_prose([text[:LONG_TEXT] for text in _texts(records, title)])
 
 
 def _is_simple(value: Any) -> bool:
@@ -292,42 +284,9 @@ def _cell(value: Any) -> str:
 
 
 def _json_records(source: Source) -> _Records:
-    rows = _json_objects(source)
+    rows = json_objects(source)
     first = list(islice(rows, SAMPLE))
     return _Records(chain(first, rows), [record for _, record in first], [])
-
-
-def _json_objects(source: Source) -> Iterator[tuple[int, Record]]:
-    if _is_json_list(source):
-        yield from _json_list(source)
-        return
-    for number, line in source.lines():
-        if "\0" in line:
-            raise source.error("holds a NUL byte, so it is no text; convert it to UTF-8", number)
-        if not line or line.isspace():
-            continue
-        try:
-            record = json.loads(line)
-        except RecursionError:
-            raise source.error("nested too deeply; flatten it", number) from None
-        except ValueError as error:
-            reason = getattr(error, "msg", None) or str(error)
-            raise source.error(f"not JSON ({reason}); write one object per line", number) from None
-        if not isinstance(record, dict):
-            problem = f"a JSON {type(record).__name__}, not an object; write one object per line"
-            raise source.error(problem, number)
-        yield number, record
-
-
-def _json_list(source: Source) -> Iterator[tuple[int, Record]]:
-    """Iterate over (number, object) of a file that is one list of objects."""
-    with source.open() as stream, source.faults("not a list of JSON objects"):
-        records = json.loads(stream.read().decode("utf-8-sig"))
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            kind = type(record).__name__
-            raise source.error(f"item {number} is a JSON {kind}, not an object; correct it")
-        yield number, record
 
 
 def _table_records(

@@ -16,9 +16,9 @@ from discan.data.frames import holds_text, is_frame, read_frame
 from discan.data.periods import days
 from discan.engines.threads import Threads, n_threads
 from discan.errors import InputError
-from discan.fitting.result import Fit
+from discan.fitting.result import Fit, needed_fit
 from discan.models.base import proportions
-from discan.plot.inputs import components_of, documents_of, fit_of
+from discan.plot.inputs import components_of, documents_of
 from discan.plot.ordering import is_label
 from discan.plot.subjects import Components, Documents
 from discan.typing import Array
@@ -102,9 +102,7 @@ def gather(
     n_jobs : int, optional
         Threads for new documents.
     """
-    fit = fit_of(source)
-    if fit is None:
-        raise InputError("a report needs a fitted estimator of discan, or its fit_")
+    fit = needed_fit(source, "a report needs")
     if data is None and fit.documents is None:
         raise InputError("the model has no documents to describe; give data")
     components = components_of(source)

@@ -38,6 +38,7 @@ def report(
     Parameters
     ----------
     source : fit or fitted estimator
+        What the page is about.
     data : Corpus or (I, J) counts, optional
         Documents to describe instead of those of the fit, and to measure how well the model
         predicts them.
@@ -47,6 +48,7 @@ def report(
     n_words : int
         Words or answers per component.
     title : str, optional
+        Title of the page.
     n_jobs : int, optional
         Threads for ``data``.
     worded : callable

@@ -102,7 +102,7 @@ def prediction(facts: Facts, scores: tuple[float, float] | None) -> str:
     nouns = facts.components.nouns
     ours, plain = (math.exp(-score) for score in scores)
     seen = "" if facts.new else (
-        f" These {nouns.documents} may be those of the fit: then this is no test."
+        f" These {nouns.documents} may be those of the fit: then this is not a test."
     )  # fmt: skip
     return (
         f"If half of each {nouns.document} is known, the other half is as hard to guess as one of "

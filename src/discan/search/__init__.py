@@ -7,3 +7,8 @@ from discan.search.ranking import Hit
 from discan.search.similar import Neighbour
 
 __all__ = ["Hit", "Index", "Neighbour", "build_index", "learn_weights", "load_index"]
+
+
+def __dir__() -> list[str]:
+    """List what is public."""
+    return sorted([*__all__, "__doc__"])

@@ -25,7 +25,7 @@ class Hit(NamedTuple):
     number : int
         From 0.
     log_probability : float
-        Of the query given the document, in nats.
+        Log p(query | document), in nats.
     held : int or None
         How many different words of the query the document holds; None if that is not known.
     explained : dict of str to float

@@ -85,7 +85,7 @@ def components_of(fit: Fit, words: Array) -> Array:
     """P(component | words), (K,): that of the one component that all the words come from.
 
     It is ``size_k prod_t theta_tk`` divided by the sum over components. ``size`` is the fraction
-    of all tokens that a component explains; of given components, its mean in the prior.
+    of all tokens that a component explains; if components were given, its prior mean.
     """
     with np.errstate(divide="ignore"):
         weights = np.log(prior_shares(fit)) + np.log(fit.mean_loadings[words]).sum(axis=0)

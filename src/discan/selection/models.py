@@ -68,6 +68,7 @@ def compare_models(
     X : (I, J) counts
         All that an estimator takes.
     n_components : int, default=10
+        Number of components of each model.
     models : iterable of {"dm", "gp", "cgp", "plsi", "nmf"}
         Models to compare; all by default.
     protocol : {"auto", "completion", "entries", "thinning"}, default="auto"

@@ -23,8 +23,8 @@ MANY_WORDS = 2000
 def kept_components(components: Array, n_groups: int) -> sparse.csr_array:
     """Return components (K, J) as a sparse table, so that many fits can be kept.
 
-    Of many words, each component keeps the likeliest; its others are summed in one more column, so
-    that rows sum to 1. Similarities are then a little off.
+    If there are many words, each component keeps the likeliest, and one more column has the sum of
+    the others, so that rows sum to 1. Similarities are then slightly inexact.
     """
     n_components, n_words = components.shape
     if n_groups > 1 or n_words <= MANY_WORDS:

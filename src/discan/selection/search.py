@@ -204,7 +204,7 @@ def fit_params(given: dict[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in known:
             raise InputError(
-                f"{name!r} is no option of the fits; they have {', '.join(sorted(known))}"
+                f"{name!r} is not an option of the fits; they have {', '.join(sorted(known))}"
             )
     return given
 

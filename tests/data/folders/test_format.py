@@ -78,7 +78,7 @@ def put_shard(name, value):
         (put("metadata", [["x", 1]]), "which is no column"),
         (put("metadata", {}), "no list of columns"),
         (put("nouns", ["a", "b"]), "nouns has 2 names"),
-        (put("reading", []), "reading is no list"),
+        (put("reading", []), "reading is not a mapping"),
         (put("words_file", "../x.discan"), "no name of a file"),
         (put("words_file", None), "no name of a file"),
         (put("shards", []), "no list of files"),

@@ -307,7 +307,7 @@ def load_manifest(folder: str | os.PathLike[str]) -> Manifest:
     arrays = _words(Path(folder) / words, n_words)
     levels, n_groups = arrays["exposure_levels"], arrays["layout"].n_groups
     if not flags["exposed"] and levels.tolist() != [n_groups]:
-        raise ModelFileError(f"{path}: not sound: there are exposure_levels, but no exposures")
+        raise ModelFileError(f"{path}: invalid: there are exposure_levels, but no exposures")
     return Manifest(
         digest=digest, n_tokens=n_tokens, columns=columns, shards=shards, nouns=nouns,
         reading=reading, **flags, **arrays,
