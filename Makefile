@@ -10,6 +10,10 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 
 .PHONY: test test-slow demo docs examples lint audit dist bench bench-short clean
 
+# Tests start hundreds of processes, which load compiled modules even where the environment says not
+# to write them.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
 

@@ -4,7 +4,8 @@
 ``python tests/faults.py FOLDER WHAT`` writes an old file, then tries to write a new one in its
 place, again and again: the N-th write, fsync or replace fails with each of several errors, or the
 process dies there, for N = 1, 2, ... until nothing fails any more. After each try it checks what is
-left. It prints one line of JSON: how many tries there were, and what went wrong.
+left. It prints one line of JSON: how many tries there were, and what went wrong. With a third
+argument, ``turns``, each step fails with one of the errors, which take turns.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import errno
 import json
 import logging
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -118,14 +120,17 @@ class Run:
         options = {"n_components": 2, "algorithm": "gibbs", "random_state": 1, "max_iter": 6}
         self.options = options
         self.whole = discan.DCA(**options, learn=()).fit(W)
-        self.reset()
+        self.begin(W, learn=())
+
+    def begin(self, data, **settings):
+        """Write a run that was stopped, and keep a copy of it."""
+        settings = {**self.options, **settings, "checkpoint": self.path, "checkpoint_every": 1}
+        discan.DCA(**settings, callback=lambda run: run.cycle == 3).fit(data)
+        shutil.copytree(self.path, self.folder / "kept")
 
     def reset(self):
-        import shutil
-
         shutil.rmtree(self.path, ignore_errors=True)
-        settings = {**self.options, "learn": (), "checkpoint": self.path, "checkpoint_every": 1}
-        discan.DCA(**settings, callback=lambda run: run.cycle == 3).fit(W)
+        shutil.copytree(self.folder / "kept", self.path)
 
     def write(self):
         discan.resume(self.path, progress=False)
@@ -152,14 +157,7 @@ class FolderRun(Run):
         write_corpus(discan.Corpus(W), self.data)
         self.options = {"n_components": 2, "algorithm": "cvb0", "random_state": 1, "max_iter": 5}
         self.whole = discan.DCA(**self.options, tol=0.0).fit(W)
-        self.reset()
-
-    def reset(self):
-        import shutil
-
-        shutil.rmtree(self.path, ignore_errors=True)
-        settings = {**self.options, "tol": 0.0, "checkpoint": self.path, "checkpoint_every": 1}
-        discan.DCA(**settings, callback=lambda run: run.cycle == 3).fit(self.data)
+        self.begin(self.data, tol=0.0)
 
     def which(self):
         cycle = read_file(self.path / "state.discan", "state")[0]["cycle"]
@@ -177,8 +175,6 @@ class Begun:
         self.reset()
 
     def reset(self):
-        import shutil
-
         shutil.rmtree(self.path, ignore_errors=True)
 
     def write(self):
@@ -216,66 +212,67 @@ class Table:
 
 
 class Command:
-    """The command line: convert, fit, transform and plot to files."""
+    """A command that writes to a file; ``targets`` makes one of each."""
 
-    def __init__(self, folder):
-        self.folder = folder
-        self.path = folder / "out.discan"
-        self.data = folder / "x.csv"
-        self.data.write_text("a,b,c\n" + "\n".join(f"{i % 3},{i % 2},1" for i in range(12)) + "\n")
-        self.model = folder / "model.discan"
-        self.run("fit", self.data, "-o", self.model, "-k", 2, "--algorithm", "map", "--seed", 7)
-        self.outputs = {
-            ("fit", self.data, "-k", 2, "--algorithm", "map", "--seed", 8): "new.discan",
-            ("convert", self.data): "corpus.discan",
-            ("transform", self.model, self.data): "scores.csv",
-            ("plot", self.model, "heatmap"): "figure.svg",
-        }
-        self.turn = 0
+    def __init__(self, path, *arguments):
+        self.path, self.arguments = path, arguments
         self.reset()
 
-    def run(self, *arguments):
-        from typer.testing import CliRunner
-
-        from discan.cli import app
-
-        done = CliRunner().invoke(app, [*map(str, arguments)], prog_name="discan")
-        assert "Traceback" not in done.output, done.output
-        if done.exit_code == 1:
-            lines = done.stderr.strip().splitlines()
-            assert lines[-1].startswith("error: "), done.stderr
-            assert "a bug in discan" not in lines[-1], lines[-1]
-            raise StorageError(lines[-1])
-        assert done.exit_code == 0, (done.exit_code, done.output, done.exception)
+    def write(self):
+        run(*self.arguments, *(() if self.arguments[0] == "convert" else ("-o",)), self.path)
 
     def reset(self):
-        for name in self.outputs.values():
-            write_whole(self.folder / name, "old")
-
-    def write(self):
-        for arguments, name in self.outputs.items():
-            target = self.folder / name
-            self.run(*arguments, *(() if arguments[0] == "convert" else ("-o",)), target)
+        write_whole(self.path, "old")
 
     def which(self):
-        states = []
-        for name in self.outputs.values():
-            path = self.folder / name
-            states.append("old" if path.read_bytes() == b"old" else "new")
-            if states[-1] == "new" and name == "new.discan":
-                assert discan.load(path).settings_["seed"] == 8
-            if states[-1] == "new" and name == "corpus.discan":
-                load_corpus(path)
-            if states[-1] == "new" and name == "scores.csv":
-                assert path.read_text().count("\n") == 13
-            if states[-1] == "new" and name == "figure.svg":
-                assert path.read_text().rstrip().endswith("</svg>")
-        return "new" if set(states) == {"new"} else "old"
+        if self.path.read_bytes() == b"old":
+            return "old"
+        if self.path.name == "new.discan":
+            assert discan.load(self.path).settings_["seed"] == 8
+        elif self.path.name == "corpus.discan":
+            load_corpus(self.path)
+        elif self.path.name == "scores.csv":
+            assert self.path.read_text().count("\n") == 13
+        else:
+            assert self.path.read_text().rstrip().endswith("</svg>")
+        return "new"
+
+
+def run(*arguments):
+    """Run a command; raise an error if it fails with one line."""
+    from typer.testing import CliRunner
+
+    from discan.cli import app
+
+    done = CliRunner().invoke(app, [*map(str, arguments)], prog_name="discan")
+    assert "Traceback" not in done.output, done.output
+    if done.exit_code == 1:
+        lines = done.stderr.strip().splitlines()
+        assert lines[-1].startswith("error: "), done.stderr
+        assert "a bug in discan" not in lines[-1], lines[-1]
+        raise StorageError(lines[-1])
+    assert done.exit_code == 0, (done.exit_code, done.output, done.exception)
+
+
+def targets(what, folder):
+    """What is to be written: one thing, or all commands."""
+    if what != "command":
+        return [WHAT[what](folder)]
+    data, model = folder / "x.csv", folder / "model.discan"
+    data.write_text("a,b,c\n" + "\n".join(f"{i % 3},{i % 2},1" for i in range(12)) + "\n")
+    fit = ("fit", data, "-k", 2, "--algorithm", "map", "--seed")
+    run(*fit, 7, "-o", model)
+    return [
+        Command(folder / "new.discan", *fit, 8),
+        Command(folder / "corpus.discan", "convert", data),
+        Command(folder / "scores.csv", "transform", model, data),
+        Command(folder / "figure.svg", "plot", model, "heatmap"),
+    ]
 
 
 WHAT = {
     "model": Model, "corpus": Corpus, "run": Run, "folder run": FolderRun, "begun": Begun,
-    "table": Table, "command": Command,
+    "table": Table,
 }  # fmt: skip
 
 
@@ -333,27 +330,28 @@ def die_at(target, folder, at):
     return problems, code == 0
 
 
-def main(folder, what):
+def main(folder, what, turns=None):
     """Try every step."""
     logging.disable(logging.CRITICAL)
     folder = Path(folder)
-    target = WHAT[what](folder)
     problems, tries = [], 0
-    for error in ERRORS:
+    for target in targets(what, folder):
+        for first in (0,) if turns else range(len(ERRORS)):
+            for at in range(1, 1000):
+                error = ERRORS[(first + at * bool(turns)) % len(ERRORS)]
+                target.reset()
+                found, over = fail_at(target, folder, at, error)
+                problems += found
+                tries += not over
+                if over:
+                    break
         for at in range(1, 1000):
             target.reset()
-            found, over = fail_at(target, folder, at, error)
+            found, over = die_at(target, folder, at)
             problems += found
             tries += not over
             if over:
                 break
-    for at in range(1, 1000):
-        target.reset()
-        found, over = die_at(target, folder, at)
-        problems += found
-        tries += not over
-        if over:
-            break
     print(json.dumps({"tries": tries, "problems": problems}))
 
 

@@ -164,6 +164,13 @@ def draw_scores(cell, values, c, exposure, rng):
     alpha = cell.by_document(values["alpha"])
     draws = rng.standard_gamma(c + alpha)
     if cell.family == "dm":
+        lost = draws.sum(axis=-1) == 0.0  # all below the smallest number: once more, in logarithms
+        if lost.any():
+            shape = np.broadcast_to(c + alpha, draws.shape)[lost]
+            logs = (
+                np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
+            )
+            draws[lost] = np.exp(logs - logs.max(axis=-1, keepdims=True))
         return draws / draws.sum(axis=-1, keepdims=True)
     prior_rate = cell.by_document(values["beta"])
     rate = prior_rate + exposure[:, None]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Components that are joined for a start: the evidence that decides, and what is joined."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from discan.algorithms.merging import Tokens
 from discan.data.corpus import Layout
 from discan.models import LoadingsPrior
+from discan.models.seeds import Seeds
 
 # Eight tokens of three documents, and others that stay where they are, which tell components apart.
 DOCUMENTS = np.array([0, 0, 0, 1, 1, 2, 2, 2, *[0] * 4, *[1] * 4, 2])
@@ -75,5 +77,51 @@ def test_components_with_other_words_are_not_joined_unless_so_many_are_wanted():
     tokens._move(np.arange(3), np.ones(3, dtype=int))  # they share words and documents a little
     assert tokens.merge(rng) == 0
     assert tokens.dissolve(rng) == 0
-    assert tokens.merge(rng, 0) == 0
-    assert tokens.merge(rng, 1) == 1
+    tokens.reduce(rng, 0)
+    assert (tokens.sizes > 0).sum() == 2
+    tokens.reduce(rng, 1)
+    assert (tokens.sizes > 0).sum() == 1
+
+
+def test_of_too_many_components_the_copy_goes_and_not_one_of_a_pair_in_the_same_documents():
+    """Two kinds of words that always come together, and one that is in two components."""
+    rng = np.random.default_rng(3)
+    documents = np.repeat(np.arange(60), 40)
+    together = rng.random(len(documents)) < rng.beta(2.0, 2.0, 60)[documents]
+    kind = np.where(documents % 2 == 0, together, 2)
+    words = rng.integers(0, 6, len(documents)) + 6 * kind
+    components = np.where(kind == 2, 2 + rng.integers(0, 2, len(documents)), kind)
+    tokens = tokens_of(documents, words, components, np.full(4, 0.1), 0.1)
+    tokens.reduce(rng, 1)
+    sizes = tokens.sizes
+    assert sizes[:2].tolist() == np.bincount(kind)[:2].tolist()
+    assert sorted(sizes[2:]) == [0, (kind == 2).sum()]
+
+
+def test_what_is_a_bit_of_everything_is_given_to_all():
+    """A tenth of the tokens of four kinds is in a component of its own; it belongs to none."""
+    rng = np.random.default_rng(4)
+    documents = np.repeat(np.arange(80), 50)
+    kind = documents % 4
+    words = rng.integers(0, 6, len(documents)) + 6 * kind
+    components = np.where(rng.random(len(documents)) < 0.1, 4, kind)
+    tokens = tokens_of(documents, words, components, np.full(5, 0.1), 0.1)
+    tokens.reduce(rng, 1)
+    assert tokens.sizes[4] == 0
+    assert (tokens.components == kind).mean() > 0.99
+
+
+def test_components_with_seeds_stay():
+    """The seeds are the words of the second component, which takes the tokens of the first."""
+    rng = np.random.default_rng(5)
+    tokens = halves(rng, alike=True)
+    seeds = np.zeros((6, 3), dtype=int)
+    seeds[:, 1] = 4
+    prior = replace(tokens.prior, seeds=Seeds.of(seeds))
+    tokens = Tokens(
+        tokens.documents, tokens.words, tokens.components, tokens.loading_counts + seeds,
+        tokens.component_counts, tokens.alpha, prior,
+    )  # fmt: skip
+    assert tokens.merge(rng) == 1
+    assert tokens.sizes.tolist() == [0, len(tokens.words), 0]
+    assert tokens.dissolve(rng) == 0

@@ -250,7 +250,7 @@ def test_memory_is_bounded():
     rows = table.n_documents + table.n_words
     for n_components in (3, 3000, 10_000):
         n_pairs = quasi_newton._most_pairs(table, n_components)
-        assert 4 <= n_pairs <= 30
+        assert 4 <= n_pairs <= 15
         if pays(table, n_components):
             assert 2 * n_pairs * rows * n_components * 8 <= 2**28
     assert pays(table, 1000)

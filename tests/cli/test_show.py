@@ -7,6 +7,7 @@ import json
 import re
 
 import numpy as np
+import pytest
 
 import discan
 
@@ -61,6 +62,12 @@ def test_fields_have_percentages_that_say_something(run, tmp_path):
             assert re.search(rf"{field}, {kind} +{field}:\d+ \([\d.]+%, all [\d.]+%\), ", out)
     shares = [float(share) for share in re.findall(r"([\d.]+)%", out)]
     assert min(shares) > 0  # none is rounded to nothing
+
+
+@pytest.mark.parametrize("option", [("--sd",), ("--interval", 0.9)])
+def test_components_that_were_given_have_no_deviations(fails, tmp_path, option):
+    discan.LDA.from_components(np.ones((2, 4))).save(tmp_path / "given.discan")
+    assert "no training documents" in fails("show", tmp_path / "given.discan", *option)
 
 
 def test_deviations(run, fails, place, tmp_path):

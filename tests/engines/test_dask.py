@@ -32,6 +32,7 @@ FITS = {
     "variational-conditional": {"algorithm": "variational", "model": "cgp", "max_iter": 3},
     "collapsed": {"algorithm": Collapsed(burn_in=2, n_draws=2, schedule="blocked")},
     "gibbs": {"algorithm": Gibbs(burn_in=2, n_draws=2)},
+    "parents": {"algorithm": Gibbs(burn_in=2, n_draws=2), "n_parents": 2},
 }
 
 
@@ -176,6 +177,14 @@ def test_any_number_of_workers_gives_the_bits_of_threads(
     assert [name for name in names if found[name] != expected[name]] == []
     left = [path for path in tmp_path.rglob("*") if ".parcel" in path.name]
     assert left == []
+
+
+def test_a_start_that_loads_the_folder(data, dask):
+    """Merging runs here, on threads; the chain on the workers."""
+    sampler = Gibbs(burn_in=2, n_draws=2)
+    settings = {"n_components": "auto", "max_components": 6, "random_state": 0}
+    found = DCA(algorithm=sampler, engine=dask, **settings).fit(data[1])
+    assert bits(found) == bits(DCA(algorithm=sampler, **settings).fit(data[1]))
 
 
 def test_memory_gives_the_same_components(data, expected):

@@ -111,7 +111,11 @@ def test_the_limit_follows_from_the_data():
     def limit(n_documents, n_words, count):
         return upper_limit(discan.Corpus(np.full((n_documents, n_words), count)), "auto", None)
 
-    assert limit(1000, 300, 1) == 200
+    assert limit(1000, 300, 1) == 250
+    assert limit(800, 250, 1) == 200  # beyond, one for 1,000 tokens
+    assert limit(1200, 300, 1) == 300
+    assert limit(1200, 270, 1) == 270  # columns
+    assert limit(5000, 1100, 1) == 1000
     assert limit(400, 300, 1) == 100  # one for 4 documents
     assert limit(400, 20, 1) == 20  # columns
     assert limit(400, 30, 1) == 30
@@ -192,6 +196,28 @@ def test_a_process_with_a_given_limit_keeps_all_components():
     assert estimator.fit_.unused == {}
 
 
+def test_components_with_seeds_stay_and_the_others_are_counted(fitted, tmp_path):
+    """Seeds from the first component; seeds that no document has; and a fixed component."""
+    words = np.argsort(-fitted.components_[0])[:5].tolist()
+    rare = int(np.argmin(X.sum(axis=0)))
+    estimator = discan.DCA(
+        "auto", seed_words={"first": words, "none": {rare: 500}},
+        fixed_components={"second": fitted.components_[1]}, random_state=0,
+    ).fit(X)  # fmt: skip
+    names = estimator.component_names_
+    assert {"first", "second", "none"} <= set(names)
+    assert estimator.sizes_[names.index("none")] < 0.01  # it stays, empty or nearly so
+    found = [fitted.components_ @ estimator.components_[names.index(n)] for n in names]
+    assert [int(np.argmax(found[names.index(n)])) for n in ("first", "second")] == [0, 1]
+    assert estimator.sizes_[names.index("first")] == pytest.approx(fitted.sizes_[0], rel=0.2)
+    assert estimator.n_large_interval_[0] <= TRUE <= estimator.n_large_interval_[1]
+    assert len(estimator.fit_.params.prior.seeds.words) >= 6
+    estimator.save(tmp_path / "m.discan")
+    loaded = discan.load(tmp_path / "m.discan")
+    assert loaded.component_names_ == names
+    np.testing.assert_array_equal(loaded.transform(X[:9]), estimator.transform(X[:9]))
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -200,7 +226,6 @@ def test_a_process_with_a_given_limit_keeps_all_components():
         ({"algorithm": "variational"}, "gives every component a part of each token"),
         ({"alpha": 0.1}, "learns alpha"),
         ({"init": np.ones((3, X.shape[1]))}, "n_components=3"),
-        ({"seed_words": {"a": [0]}}, "components with seeds cannot be merged"),
         ({"max_components": 0}, "max_components=0"),
         ({"n_components": "many"}, "give a whole number or 'auto'"),
         ({"n_components": 5, "max_components": 9}, "max_components=9"),

@@ -31,16 +31,20 @@ def cut(values, few):
     return {k: v[:few] if k == "class_of_document" else v for k, v in values.items()}
 
 
-def ratio(monkeypatch, table, n_components, algorithm, few=None, **settings):
-    """What a fit is checked for before it begins, in terms of its peak."""
+def ratio(monkeypatch, table, n_components, algorithm, few=20, small=None, **settings):
+    """What a fit is checked for before it begins, in terms of its peak.
+
+    A fit to the first ``few`` documents, or to ``small`` data, comes before.
+    """
     checked = []
     monkeypatch.setattr(starting, "check_memory", lambda n, **_: checked.append(n))
+    # what a start by other chains allocates, it allocates in their first sweeps
+    monkeypatch.setattr(starting, "MERGE_SWEEPS", (4, 4))
+    monkeypatch.setattr(starting, "MERGE_ROUNDS", 3)
     settings = {"learn": (), "max_iter": None if algorithm.whole_counts else 2, **settings}
     settings |= {"algorithm": algorithm, "random_state": 0}
-    if few is None:  # kernels are loaded
-        DCA(n_components, **settings).fit(table)
-    else:
-        DCA(n_components, **cut(settings, few)).fit(table.select(slice(0, few)))
+    # kernels are loaded
+    DCA(n_components, **cut(settings, few)).fit(small or table.select(slice(0, few)))
     if isinstance(table, FolderCorpus):  # as in a process that opens it for the first time
         shards._verified.clear()
         table = table.path
@@ -80,7 +84,22 @@ def folders(tmp_path_factory):
     ids=str,
 )  # fmt: skip
 def test_documents_on_disk(kind, shape, folders, monkeypatch):
-    assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], KINDS[kind]) <= 1.2
+    table, small = folders(shape), folders((200, 300, 4_000, 20))
+    found = ratio(monkeypatch, table, shape[3], KINDS[kind], small=small)
+    assert 0.8 <= found <= 1.2
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [LARGE[1], *(pytest.param(shape, marks=pytest.mark.slow) for shape in (LARGE[0], LARGE[2]))],
+    ids=str,
+)
+@pytest.mark.parametrize("model", ["dm", "gp"])
+def test_parents_of_documents_on_disk(model, shape, folders, monkeypatch):
+    """Their start, a flat chain, holds a table of all documents."""
+    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 3))
+    settings = {"model": model, "n_parents": 4, "learn": "auto"}
+    assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], Gibbs(**CHAIN), **settings) <= 1.2
 
 
 def test_a_folder_is_opened_in_little_memory(folders):

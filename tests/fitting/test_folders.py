@@ -206,6 +206,103 @@ def test_components_that_are_counted(folders):
     assert found.n_used_ == expected.n_used_
 
 
+# ---- parents ----
+
+PARENTS = ("parents_", "parent_sizes_")
+
+
+@pytest.fixture
+def short_starts(monkeypatch):
+    monkeypatch.setattr("discan.fitting.starting.MERGE_SWEEPS", (3, 5))
+
+
+def same_parents(one, other):
+    same_fit(one, other)
+    for name in PARENTS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def with_parents(kind, **options):
+    model = "gp" if kind == "exposures" else "dm"
+    return make(discan.Gibbs(3, 4), model, n_parents=2, **options)
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("kind", ["one group", "three groups", "exposures"])
+@pytest.mark.usefixtures("short_starts")
+def test_parents(kind, large, folders, tmp_path, monkeypatch):
+    """A flat chain of few tokens is started in memory, one of many reads the folder."""
+    if large:
+        monkeypatch.setattr("discan.fitting.start_memory.FLAT_TOKENS", 100)
+        monkeypatch.setattr("discan.algorithms.collapsed.BLOCKED_FROM", 100)
+    whole = table(kind)
+    expected = with_parents(kind).fit(whole)
+    for n_jobs in (1, 2, 3):
+        found = with_parents(kind, n_jobs=n_jobs).fit(folders / kind)
+        same_parents(expected, found)
+    assert (np.diff(found.parent_sizes_) <= 0).all()
+    assert found.parent_sizes_.sum() == pytest.approx(1.0)
+    found.save(tmp_path / "m.discan")
+    loaded = discan.load(tmp_path / "m.discan")
+    for name in ("components_", *PARENTS):
+        np.testing.assert_array_equal(getattr(expected, name), getattr(loaded, name))
+    for each in (found, loaded):
+        assert each.score(folders / kind) == expected.score(whole)
+        np.testing.assert_array_equal(each.transform(folders / kind), expected.transform(whole))
+        answers = each.transform_parents(folders / kind)
+        np.testing.assert_array_equal(answers, expected.transform_parents(whole))
+        np.testing.assert_array_equal(each.parent_scores_, answers)
+
+
+@pytest.mark.usefixtures("short_starts")
+def test_parents_of_a_resumed_run(folders, tmp_path):
+    expected = with_parents("three groups", max_iter=9).fit(table("three groups"))
+    for at in (2, 5):  # before the first draw, and after it
+        place = {"checkpoint": tmp_path / str(at), "checkpoint_every": 1}
+        stopped = with_parents(
+            "three groups", max_iter=9, callback=lambda run, at=at: run.cycle == at, **place
+        )
+        stopped.fit(folders / "three groups")
+        same_parents(expected, discan.resume(tmp_path / str(at), n_jobs=2))
+
+
+@pytest.mark.usefixtures("short_starts")
+def test_chains_with_parents(folders):
+    options = {"n_chains": 2, "n_jobs": 2}
+    expected = with_parents("one group", **options).fit(table("one group"))
+    found = with_parents("one group", **options).fit(folders / "one group")
+    same_parents(expected, found)
+    assert found.chains_.report == expected.chains_.report
+
+
+# ---- kept draws ----
+
+
+@pytest.mark.usefixtures("short_starts")
+@pytest.mark.parametrize("parents", [None, 2])
+def test_kept_draws(parents, folders, tmp_path):
+    """Those of the loadings and hyperparameters; documents have none."""
+    sampler = discan.Gibbs(3, 4, keep_draws=True)
+    options = {"n_parents": parents, "learn": ("alpha", "gamma")}
+    expected = make(sampler, **options).fit(table("one group"))
+    stopped = make(
+        sampler, **options, checkpoint=tmp_path / "run", callback=lambda run: run.cycle == 5
+    )
+    stopped.fit(folders / "one group")
+    found = discan.resume(tmp_path / "run")
+    found.save(tmp_path / "m.discan")
+    same_fit(expected, found)
+    for each in (found, discan.load(tmp_path / "m.discan")):
+        kept = each.draws_
+        assert (len(kept.loadings), kept.component_counts) == (4, [])
+        np.testing.assert_array_equal(kept.loadings, expected.draws_.loadings)
+        for one, other in zip(kept.hyperparameters, expected.draws_.hyperparameters, strict=True):
+            assert one.keys() == other.keys()
+            for name, value in one.items():
+                np.testing.assert_array_equal(value, other[name])
+        each.intervals(n_samples=0)
+
+
 # ---- the result ----
 
 
@@ -236,13 +333,16 @@ def test_tables_that_do_not_fit(folders, monkeypatch):
     ("options", "message"),
     [
         ({"algorithm": discan.MaximumLikelihood(tau="auto")}, "give a number"),
-        ({"algorithm": discan.Gibbs(3, 4, keep_draws=True)}, "keep_draws"),
-        ({"algorithm": "gibbs", "n_parents": 2}, "not a corpus folder"),
     ],
 )
 def test_what_needs_documents_in_memory_is_refused(options, message, folders):
     with pytest.raises(InputError, match=message):
         make(**{"algorithm": "map", **options}).fit(folders / "one group")
+
+
+def test_weights_are_refused_with_the_remedy(folders):
+    with pytest.raises(InputError, match="convert the weighted counts"):
+        make("map").fit(folders / "one group", sample_weight=np.ones(260))
 
 
 def test_too_many_exposures_are_refused(folders, monkeypatch):

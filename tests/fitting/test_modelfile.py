@@ -366,6 +366,14 @@ WRONG_HEADERS = {
     ),
     "settings of the fit": (within("attributes", "settings_"), [], "settings_"),
     "learnt": (within("attributes", "settings_", "learnt"), ["x"], "learnt is"),
+    "learnt nothing": (within("attributes", "settings_", "learnt"), 0, "learnt is not a list"),
+    "learnt words": (within("attributes", "settings_", "learnt"), "gamma", "learnt is not a list"),
+    "no cycles": (within("attributes", "n_iter_"), None, "the length of the trace"),
+    "other cycles": (within("attributes", "n_iter_"), 2**40, "the length of the trace"),
+    "too many draws": (within("attributes", "settings_", "draws"), 9, "9 draws of 5 cycles"),
+    "chains": (within("attributes", "settings_", "chains"), [], "chains is []"),
+    "batches": (within("attributes", "settings_", "documents"), "x", "documents is 'x'"),
+    "schedule": (within("attributes", "settings_", "schedule"), 1, "schedule is 1"),
     "names of components": (within("component_names"), ["a"], "names of the components"),
     "names that are no text": (within("component_names"), [1, 2, 3], "names of the components"),
     "huge number of cycles": (within("attributes", "n_iter_"), 2**70, "n_iter_ is"),
@@ -379,6 +387,24 @@ def test_wrong_headers_are_refused(fitted, case):
     _, path = fitted
     resign(path, lambda header, arrays: change(header, value))
     assert_refused(path, piece)
+
+
+@pytest.mark.parametrize(("name", "value"), [("burn_in", None), ("burn_in", 4), ("thin", 2**40)])
+def test_draws_are_those_of_the_cycles(tmp_path, name, value):
+    path = tmp_path / "model.discan"
+    discan.LDA(3, algorithm=discan.Collapsed(2, 4), random_state=0).fit(W).save(path)
+    change = within("attributes", "settings_", name)
+    resign(path, lambda header, arrays: change(header, value))
+    assert_refused(path, "4 draws of 6 cycles")
+
+
+def test_settings_that_are_null_are_left_out(fitted):
+    estimator, path = fitted
+    change = within("attributes", "settings_", "tokens")
+    resign(path, lambda header, arrays: change(header, None))
+    loaded = discan.load(path)
+    assert loaded.settings_.keys() == estimator.settings_.keys() - {"tokens"}
+    loaded.fit_.verdict()  # reads the number of tokens, if it is there
 
 
 def test_a_symmetric_gamma_is_one_number(tmp_path):

@@ -92,6 +92,43 @@ def test_dask_frames(tmp_path):
     assert_same(tmp_path / "big", discan.Corpus(COUNTS, word_names=NAMES))
 
 
+def test_parts_that_were_computed_are_not_computed_again(tmp_path, caplog):
+    array = pytest.importorskip("dask.array")
+    computed = []
+
+    def compute(block, limit=[2]):  # noqa: B006 - dask must not see it change
+        computed.append(1)
+        if len(computed) == limit[0]:
+            raise KeyboardInterrupt
+        return block
+
+    lazy = array.from_array(COUNTS, chunks=(9, 7)).map_blocks(
+        compute, dtype=int, meta=np.zeros((0, 0)), token="test"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        discan.convert(lazy, tmp_path / "big")
+    with caplog.at_level("INFO", logger="discan"):
+        discan.convert(lazy, tmp_path / "big")
+    assert "big: was interrupted; goes on after 1 part" in caplog.text
+    assert len(computed) == 2 + 5  # the first one of six is not computed again
+    assert_same(tmp_path / "big", discan.Corpus(COUNTS))
+
+
+def test_an_iterable_begins_again_and_says_so(tmp_path, caplog):
+    def parts(n):
+        yield from (COUNTS[start : start + 10] for start in range(0, n, 10))
+        if n < 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        discan.convert(parts(40), tmp_path / "big", shard_entries=40)
+    with caplog.at_level("INFO", logger="discan"):
+        discan.convert(parts(50), tmp_path / "big", shard_entries=40)
+    said = "was interrupted; parts of an iterable cannot be had again, so it begins again"
+    assert caplog.text.count(said) == 1
+    assert_same(tmp_path / "big", discan.Corpus(COUNTS))
+
+
 @pytest.mark.parametrize(
     ("parts", "problem"),
     [

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables converted in pieces are the tables that the readers give."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from scipy import sparse
 import discan
 from discan.data.folders import sorting
 from discan.errors import DiscanError, InputError
-from discan.readers import READERS
+from discan.readers import READERS, row_entries
 
 SOURCE = Path(discan.__file__).parents[1]
 
@@ -22,10 +23,7 @@ SOURCE = Path(discan.__file__).parents[1]
 @pytest.fixture
 def small_runs(monkeypatch):
     """Few entries are sorted in memory, so that several runs are merged."""
-    real = sorting.TripleSpool.__init__
-    monkeypatch.setattr(
-        sorting.TripleSpool, "__init__", lambda self, folder: real(self, folder, 40)
-    )
+    monkeypatch.setattr(sorting, "RUN_ENTRIES", 40)
     monkeypatch.setattr(sorting, "_FEWEST", 5)
 
 
@@ -96,7 +94,7 @@ def test_long(tmp_path, small_runs, kind):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_wide(tmp_path, small_runs, monkeypatch, kind):
-    monkeypatch.setattr("discan.readers.long_wide.ROWS_AT_ONCE", 30)
+    monkeypatch.setattr("discan.readers.row_entries.ROWS_AT_ONCE", 30)
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.5, (50, 8)) * rng.integers(1, 40, (50, 8))
     counts[7] = 0
@@ -191,7 +189,7 @@ def test_which_readers_work_in_pieces():
 MEASURED = """
 import sys, threading, time, discan
 from discan.data.folders import sorting
-sorting.RUN_ENTRIES = sorting.TripleSpool.__init__.__defaults__ = (2**16,)
+sorting.RUN_ENTRIES = 2**16
 peak = 0
 def watch():
     global peak
@@ -223,32 +221,92 @@ def test_memory_does_not_grow(tmp_path):
     assert peaks[1] <= 1.10 * peaks[0], peaks
 
 
-KILLED = """
-import os, sys, discan
-from discan.data.folders import sorting
-real, made = sorting.TripleSpool.__init__, sorting.TripleSpool._flush
-sorting.TripleSpool.__init__ = lambda self, folder: real(self, folder, 40)
-def dying(self):
-    made(self)
-    if self._runs:
-        os.kill(os.getpid(), 9)
-sorting.TripleSpool._flush = dying
-discan.convert(sys.argv[1], sys.argv[2])
-"""
+# ---- interrupted ----
+
+INTERRUPTED = Path(__file__).parents[1] / "interrupted.py"
+IN_RUNS = ("mtx", "mtx.gz", "uci", "long", "long parquet", "wide", "wide parquet", "h5ad by gene")
+IN_PARTS = ("dask array", "dask frame", "pyarrow")
+OTHERS = ("h5ad", "ldac")
+USUAL = ("mtx", "long", "wide")  # the others load a library in each of a hundred processes
+KINDS = [pytest.param(k, marks=() if k in USUAL else pytest.mark.slow)
+        for k in (*IN_RUNS, *IN_PARTS, *OTHERS)]  # fmt: skip
 
 
-def test_a_table_begins_again_after_kill_9(tmp_path, caplog):
-    """A line says so; what was there does not get into the corpus."""
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process that dies is a fork")
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_at_every_step_and_continued(tmp_path, kind):
+    """The folder has the bytes of a conversion that was not interrupted."""
+    packages = {"parquet": "pyarrow", "h5ad": "h5py", "pyarrow": "pyarrow", "dask": "dask"}
+    for word, package in packages.items():
+        if word in kind:
+            pytest.importorskip(package)
+    command = [sys.executable, str(INTERRUPTED), str(tmp_path), kind]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["problems"] == []
+    assert found["deaths"] > 20
+    # those that die before the first run or part is whole begin again
+    assert found["continued"] == 0 if kind in OTHERS else found["continued"] > 0.6 * found["deaths"]
+
+
+def interrupted(path, big, patch, n_batches, **options):
+    """Convert, and press Ctrl-C after some batches; return how many runs are kept."""
+    real, left = sorting.TripleSpool.add, [n_batches]
+
+    def add(self, *arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        real(self, *arguments)
+
+    with patch.context() as patched:
+        patched.setattr(sorting.TripleSpool, "add", add)
+        with pytest.raises(KeyboardInterrupt):
+            discan.convert(path, big, **options)
+    return len(list((big / "tmp").glob("*.run")))
+
+
+@pytest.mark.parametrize("what", ["nothing", "data", "options", "a run", "the first run"])
+def test_what_changed_meanwhile_is_read_again(tmp_path, small_runs, monkeypatch, caplog, what):
+    monkeypatch.setattr("discan.readers.row_entries.ROWS_AT_ONCE", 20)
+    rng = np.random.default_rng(0)
+    lines = [f"u{i},i{j},{w}" for i, j, w in zip(*triples(rng), strict=True)]
+    path, big, options = tmp_path / "x.csv", tmp_path / "big", {"format": "long"}
+    path.write_text("user,item,plays\n" + "\n".join(lines))
+    assert interrupted(path, big, monkeypatch, 6, **options) == 3
+    runs = sorted((big / "tmp").glob("*.run"))
+    if what == "data":  # of the same size and time
+        times = path.stat()
+        path.write_text("user,item,plays\n" + "\n".join([lines[1], lines[0], *lines[2:]]))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    elif what == "options":
+        options["columns"] = (0, 1)
+    elif what != "nothing":
+        run = runs[0 if "first" in what else -1]
+        run.write_bytes(run.read_bytes()[:-1])
+    rows = []
+    real = row_entries.check_count
+    monkeypatch.setattr(
+        row_entries, "check_count", lambda *arguments: (rows.append(1), real(*arguments))[1]
+    )
+    with caplog.at_level("INFO", logger="discan"):
+        discan.convert(path, big, **options)
+    n_kept = {"nothing": 120, "a run": 80}.get(what, 0)
+    assert (f"goes on after {n_kept} entries" if n_kept else "begins again") in caplog.text
+    if what != "options":  # which count 1 per row
+        assert len(rows) == len(lines) - n_kept
+    assert_same(big, discan.read(path, **options))
+    assert not (big / "tmp").exists()
+
+
+def test_an_error_keeps_nothing(tmp_path, small_runs, monkeypatch):
+    """Data that are wrong have to change, so there is nothing to go on with."""
     rng = np.random.default_rng(0)
     path, big = tmp_path / "x.mtx", tmp_path / "big"
     write_mtx(path, *triples(rng), (40, 12))
-    command = [sys.executable, "-c", KILLED, str(path), str(big)]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert ended.returncode == -9, ended.stderr
-    assert len(list((big / "tmp").glob("*.run"))) == 1
-    with caplog.at_level("INFO", logger="discan"):
+    monkeypatch.setattr("discan.readers.numbers.CHUNK", 100)
+    path.write_text(path.read_text() + "1 1 -4\n")
+    with pytest.raises(InputError, match="line"):
         discan.convert(path, big)
-    assert "was interrupted; the table is read from its beginning" in caplog.text
-    assert_same(big, discan.read(path))
-    assert not (big / "tmp").exists()
+    assert not big.exists()

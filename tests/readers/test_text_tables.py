@@ -122,7 +122,7 @@ def json_lines(**more):
 
 
 def test_json_lines_keep_their_other_fields(tmp_path, write, remarks):
-    path = write(tmp_path / "x.jsonl", json_lines(author=None, deep={"x": 1}))
+    path = write(tmp_path / "x.jsonl", json_lines(author=None, deep=[{"x": 1}]))
     corpus = read(path, max_df=1.0)
     assert corpus.metadata["year"][0] == 2000.0
     assert corpus.metadata["tags"][0] == "a;b"
@@ -155,30 +155,3 @@ def test_a_list_of_json_objects(tmp_path, write, fails):
     assert corpus.metadata["year"][1] == 2001.0
     fails(write(tmp_path / "x.json", json.dumps(records)[:-9]), "not a list of JSON objects")
     fails(write(tmp_path / "x.json", '[{"text": "a b"}, 3]'), "item 2 is a JSON int")
-
-
-HTML = [f"{text}<br /><br/>{text} &amp; na&iuml;ve <a href='x'>sea</a>" for text in TEXTS]
-
-
-def test_tags_of_html_are_no_words(tmp_path, write, remarks):
-    lines = [json.dumps({"text": text}) for text in HTML]
-    path = write(tmp_path / "x.jsonl", "\n".join(lines))
-    options = {"min_df": 1, "max_df": 1.0, "stop_words": "none"}
-    corpus = read(path, **options)
-    assert corpus.layout.word_names == tuple(sorted({*WORDS, "naïve", "sea"}))
-    assert corpus.reading["html"] is True
-    told = "the texts are HTML; tags such as '<br />' are left out; to count them use html=False"
-    assert told in remarks()
-    plain = read(path, html=False, **options)
-    assert {"br", "amp", "href"} <= set(plain.layout.word_names)
-    again = write(tmp_path / "new.jsonl", json.dumps({"text": "<b>red</b>br"}))
-    assert read(again, like=corpus).n_tokens == 1
-
-
-def test_signs_that_are_no_tags_stay(tmp_path, write, remarks):
-    texts = [*TEXTS, "if a<b and b>c then <nobody@example.org> wrote <br /> once"]
-    path = write(tmp_path / "x.jsonl", "\n".join(json.dumps({"text": text}) for text in texts))
-    corpus = read(path, min_df=1, max_df=1.0, stop_words="none")
-    assert {"br", "nobody"} <= set(corpus.layout.word_names)
-    assert "html" not in corpus.reading
-    assert "HTML" not in remarks()

@@ -65,6 +65,8 @@ SEEDED = [
     Cell("gp", "gibbs", False, seeded=True),
     Cell("dm", "gibbs", True, ("gamma",), seeded=True),
     Cell("cgp", "collapsed", False, ("gamma",), symmetric=True, seeded=True),
+    Cell("dmp", "collapsed", True, ("alpha", "concentration"), seeded=True),
+    Cell("gpp", "gibbs", False, ("alpha", "concentration"), seeded=True),
 ]
 
 

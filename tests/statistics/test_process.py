@@ -26,6 +26,8 @@ LOADINGS = np.array([0.4, 0.7, 0.5])
 BETA, RHO = 0.8, 0.3
 PRIOR = Hyperprior(alpha=(2.0, 1.5), concentration=(2.0, 1.0))
 N_BATCHES = 50
+# Tokens of words (J, K) that two components had beforehand.
+SEEDS = np.array([[2, 0, 0], [0, 0, 0], [0, 3, 0]])
 
 
 def prior_points(model, n=2**15):
@@ -57,8 +59,11 @@ def log_factor(model, c, alpha):
     return slab.sum(axis=-1)
 
 
-def exact(model):
-    """Posterior of the number of used components, and means of eta, its logarithm and max alpha."""
+def exact(model, seeds=0):
+    """Posterior of the number of used components, and means of eta, its logarithm and max alpha.
+
+    Seeds are tokens (J, K) that are in every split.
+    """
     eta, alpha = prior_points(model)
     states = [oracle.splits(w, K) for w in W]
     per_document = []
@@ -72,7 +77,7 @@ def exact(model):
         gammaln(V + 1.0).sum(axis=(1, 2)).reshape((-1, 1) if d == 0 else (1, -1))
         for d, V in enumerate(states)
     )
-    weights = np.exp(ways + oracle.log_loadings_factor(n, LOADINGS))
+    weights = np.exp(ways + oracle.log_loadings_factor(n + seeds, LOADINGS))
     used = (n.sum(axis=2) > 0).sum(axis=2)
     by_kind = np.zeros((K + 1, len(first), len(second)))
     at = np.broadcast_arrays(used, one[:, None], two[None])
@@ -84,14 +89,14 @@ def exact(model):
     return np.array([*chances, point @ eta, point @ np.log(eta), point @ alpha.max(axis=1)])
 
 
-def drawn(model, sampler, seed, n_draws=4000):
+def drawn(model, sampler, seed, n_draws=4000, seeds=None):
     """The same of each draw of a chain, (n_draws, K + 3)."""
     options = {"burn_in": 200, "n_draws": n_draws, "thin": 4, "keep_draws": True}
     chosen = {"gibbs": discan.Gibbs, "collapsed": discan.Collapsed}[sampler](**options)
     others = {"dmp": {}, "gpp": {"beta": BETA}, "cgpp": {"beta": BETA, "rho": RHO}}[model]
     fit = discan.DCA(
         K, model=model, algorithm=chosen, gamma=LOADINGS, learn=("alpha", "concentration"),
-        hyperprior=PRIOR, random_state=seed, **others,
+        hyperprior=PRIOR, random_state=seed, seed_words=seeds, **others,
     ).fit(W).fit_  # fmt: skip
     used = (fit.record.sizes > 0).sum(axis=1)
     eta = fit.record.hyperparameters["concentration"][:, 0]
@@ -111,6 +116,18 @@ def test_exact(model, sampler):
     x = drawn(model, sampler, seed=3)
     gap, error = x.mean(axis=0) - exact(model), batch_errors(x)
     assert np.all(np.abs(gap) < 5 * error + 2e-3), (gap, error)
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "collapsed"])
+@pytest.mark.parametrize("model", ["dmp", "gpp", "cgpp"])
+def test_exact_with_seeds(model, sampler):
+    """A component may have seeds; it is used if it has tokens of the data."""
+    seeds = {"first": {0: 2}, "second": {2: 3}}
+    x = drawn(model, sampler, seed=3, seeds=seeds)
+    gap, error = x.mean(axis=0) - exact(model, SEEDS), batch_errors(x)
+    assert np.all(np.abs(gap) < 5 * error + 2e-3), (gap, error)
+    gap = x.mean(axis=0) - exact(model)
+    assert np.any(np.abs(gap) > 5 * error + 2e-3), "the same without seeds"
 
 
 def test_points_cover_the_prior():

@@ -21,6 +21,8 @@ __all__ = ["choose", "learnt_by_default"]
 CHAIN = Collapsed(
     burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, smooth=60, start="map", settle=0.003
 )
+# If it counts components, its start has been a chain, which has decided about them.
+COUNTING = replace(CHAIN, n_draws=250, smooth=0)
 # With this many tokens per loading and per score, a point estimate is as good, many times sooner.
 PLENTY = (30.0, 30.0)
 # With fewer, it overfits.
@@ -85,7 +87,9 @@ def _choose(
     if corpus is not None and (counts or not many) and CHAIN.refusal(model, learn, corpus) is None:
         plenty = not (learn or counts) and _reaches(PLENTY, corpus, n_components)
         if not plenty or MAP().refusal(model, learn):
-            return CHAIN if corpus.n_groups == 1 and not counts else replace(CHAIN, smooth=0)
+            if counts:
+                return COUNTING
+            return CHAIN if corpus.n_groups == 1 else replace(CHAIN, smooth=0)
     few = corpus is not None and not _reaches(FEW, corpus, n_components)
     for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
         if algorithm.refusal(model, learn) is None:

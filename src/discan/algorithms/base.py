@@ -47,13 +47,16 @@ class Start(NamedTuple):
 
     loading_counts (J, K): expected counts of the data, without seeds; scores (I, K), any scale, or
     a function that returns those of a block's documents (n, K); model and prior with other first
-    values of the hyperparameters to be learnt.
+    values of the hyperparameters to be learnt. For a chain that draws the component of every token:
+    these components, (N,), in the order of the documents; without them, they are drawn by the
+    scores.
     """
 
     loading_counts: Array | None = None
     scores: Array | Callable[[BlockRef], Array] | None = None
     model: Model | None = None
     prior: LoadingsPrior | None = None
+    components: Array | None = None
 
     def scores_of(self, block: BlockRef) -> Array | None:
         """Scores of a block's documents, (n, K)."""

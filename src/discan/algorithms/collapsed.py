@@ -217,16 +217,20 @@ class Collapsed(Sampler):
     def init_state(
         self, params: Params, block: Block, start: Start, clock: Clock, lane: Stats
     ) -> Assignments:
-        """Draw the component of every token by the loadings and scores of the start."""
-        given, loadings = start.scores_of(block), np.asarray(params.loadings)
-        shape = (block.stop - block.start, params.n_components)
-        scores = np.ones(shape) if given is None else given
+        """Take the component of every token, or draw it by the loadings and scores of the start."""
+        loadings = np.asarray(params.loadings)
         dtype = np.uint16 if params.n_components <= 2**16 else np.uint32
-        assignments = np.empty(block.token_stop - block.token_start, dtype=dtype)
-        assign(
-            block.indptr, block.words, block.counts, loadings, scores, assignments,
-            clock.seed, block.start,
-        )  # fmt: skip
+        if start.components is not None:
+            own = slice(block.token_start, block.token_stop)
+            assignments = start.components[own].astype(dtype)
+        else:
+            given, shape = start.scores_of(block), (block.stop - block.start, params.n_components)
+            scores = np.ones(shape) if given is None else given
+            assignments = np.empty(block.token_stop - block.token_start, dtype=dtype)
+            assign(
+                block.indptr, block.words, block.counts, loadings, scores, assignments,
+                clock.seed, block.start,
+            )  # fmt: skip
         sums = lane.sums(loadings.shape, np.asarray(params.loading_counts).dtype)
         state = Assignments(assignments)
         state.add_tokens(block, sums)

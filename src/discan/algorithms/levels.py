@@ -17,7 +17,6 @@ from discan.data.blocks import Block
 from discan.data.corpus import Corpus
 from discan.data.rules import MOST, stored
 from discan.engines import Engine
-from discan.errors import DiscanError, InputError
 from discan.kernels.gibbs import augment_loadings, sweep
 from discan.kernels.levels import draw_parents, fold_in_levels, mix_parents, split_tables
 from discan.models import Model
@@ -29,6 +28,7 @@ __all__ = ["LevelState", "Levels", "ParentCounts", "of_levels"]
 # The parents' loadings have streams of their own: this changes the seed of those of the components.
 PARENT_SEED = np.uint64(0x5BD1E995A4C93B17)
 FOLD_IN_SWEEPS = {"fast": (25, 75), "gibbs": (50, 400)}  # before the first draw, and draws
+UNIT = 2**30
 LEAST = 1e-150  # of the parents' loadings, so that their products with scores do not underflow
 
 
@@ -54,9 +54,15 @@ class LevelState(SplitState):
 
 @dataclass(frozen=True)
 class ParentCounts:
-    """Tables of each component and parent, summed over documents, (K, R)."""
+    """Sums over documents.
+
+    counts (K, R): tables of each component and parent; shares (R,): shares of the parents' scores,
+    in units of 1 / `UNIT`, so that they add up to the same number in any order. Runs of version 1.0
+    do not have the shares.
+    """
 
     counts: Array = stored("K", None, types="i8", low=0, high=2**62)
+    shares: Array | None = stored(None, types="i8", low=0, high=2**62, default=None)
 
 
 @dataclass(frozen=True)
@@ -71,22 +77,13 @@ class Levels(Gibbs):
 
     levels = (2,)
 
-    def refusal(
-        self, model: Model, learn: frozenset[str], corpus: Corpus | None = None
-    ) -> DiscanError | None:
-        """Refuse documents that stay on disk: the averages of both levels are in memory."""
-        if corpus is not None and corpus.on_disk:
-            return InputError(
-                "components with parents are fitted to documents in memory",
-                remedy="fit the data themselves, not a corpus folder, or fit without parents",
-            )
-        return super().refusal(model, learn, corpus)
-
     def plan(self, corpus: Corpus, n_components: int, seed: np.uint64) -> Schedule:
         """As direct Gibbs, with a state of both levels."""
         schedule = super().plan(corpus, n_components, seed)
         # parents are fewer than components, and scores are summed over draws in full
         more = 32 * n_components * corpus.n_documents
+        if corpus.on_disk:  # where they are not summed; drawn exposures of all documents are joined
+            more = 16 * corpus.n_documents
         return replace(
             schedule,
             bytes=schedule.bytes + more,
@@ -108,7 +105,7 @@ class Levels(Gibbs):
             parents = rng.dirichlet(np.ones(shape[0]), shape[1]).T
         parents = np.maximum(parents, LEAST)
         params = super().init(params, schedule, start, clock)
-        memory = ParentCounts(np.zeros(shape, dtype=np.int64))
+        memory = ParentCounts(np.zeros(shape, dtype=np.int64), np.zeros(shape[1], dtype=np.int64))
         return replace(params, memory=memory).with_model(replace(model, parents=parents))
 
     def init_state(
@@ -180,7 +177,8 @@ class Levels(Gibbs):
     ) -> Params:
         """Keep the counts of both levels; the next visit draws loadings from them."""
         params = super().update(params, stats, fraction, clock, engine)
-        return replace(params, memory=ParentCounts(np.asarray(stats.products)))
+        sums = np.asarray(stats.products)
+        return replace(params, memory=ParentCounts(sums[:-1].copy(), sums[-1].copy()))
 
     def finish(
         self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
@@ -283,5 +281,7 @@ def _send_up(
         model.parent_alpha, state.parent_counts, counts, tables, state.parent_exposures,
         log_factor, *clock, block.start,
     )  # fmt: skip
-    lane.add_products(counts)
+    totals = np.maximum(state.parent_scores.sum(axis=1, keepdims=True), LEAST)
+    shares = np.rint(UNIT * (state.parent_scores / totals).sum(axis=0)).astype(np.int64)
+    lane.add_products(np.vstack([counts, shares]))
     return log_factor, tables

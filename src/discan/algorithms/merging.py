@@ -6,8 +6,8 @@ again token by token. Here components are compared with what would be without th
 this concerns may be in some components, or in these without one. The evidence of either, summed
 over all components of these tokens while all others stay where they are, lies between two bounds
 from draws with independent tokens, one from each side; their mean is taken. A single draw and the
-entropy of each of its tokens would not do: that favours fewer components. These are rules for a
-start, not exact moves of a chain.
+entropy of each of its tokens would not do: that favours fewer components. Components with seeds
+take tokens of others, and stay. These are rules for a start, not exact moves of a chain.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.special import gammaln
 
 from discan.models import LoadingsPrior
@@ -36,6 +37,7 @@ class Tokens:
     documents, words, components : (N,) arrays
         Those of every token, in the order of the documents.
     loading_counts : (J, K) array of float
+        With the tokens of seeds.
     component_counts : (I, K) array of float
     alpha : (K,) array
     prior : LoadingsPrior
@@ -53,42 +55,56 @@ class Tokens:
         """Sum the counts of each group."""
         self._totals = self.prior.layout.group_sums(self.loading_counts)
         self._groups = self.prior.layout.group_of_word[self.words]
+        self._stays = np.zeros(len(self.alpha), dtype=bool)
+        if self.prior.seeds is not None:
+            self._stays[self.prior.seeds.components] = True
 
     @property
     def sizes(self) -> Array:
-        """Tokens of each component, (K,)."""
-        return np.asarray(self.loading_counts.sum(axis=0))
+        """Tokens of each component, (K,), without those of seeds."""
+        return np.asarray(self.component_counts.sum(axis=0))
 
     # ---- two components as one ----
 
-    def merge(self, rng: np.random.Generator, n_pairs: int | None = None) -> int:
-        """Join the pairs of components that gain by it, or so many of the best; return how many."""
-        parts = self._parts()
-        pairs = {
-            (min(k, other), max(k, other))
-            for k in np.flatnonzero(self.sizes).tolist()
-            for other in self._neighbours(k).tolist()
-        }
-        alone = self._words_terms(self.loading_counts)
+    def merge(self, rng: np.random.Generator) -> int:
+        """Join the pairs of components that gain by it; return how many."""
+        parts, alone = self._parts(), self._words_terms(self.loading_counts)
         gains = []
-        for a, b in sorted(pairs):
+        for a, b in self._pairs():
             both = self.loading_counts[:, [a]] + self.loading_counts[:, [b]]
             gain = self._words_terms(both)[0] - alone[a] - alone[b] + self._documents_gain(a, b)
-            if gain > 0.0 or n_pairs is not None:
+            if gain > 0.0:
                 places, kinds = np.concatenate([parts[a], parts[b]]), np.array([a, b])
                 there = np.flatnonzero(self.component_counts[:, kinds].any(axis=1))
                 gain += self._log_joint(there, kinds) - self._log_evidence(places, kinds, rng)
-            if gain > 0.0 or n_pairs is not None:
+            if gain > 0.0:
                 gains.append((gain, a, b))
         free = np.ones(len(self.alpha), dtype=bool)
         done = 0
         for _, a, b in sorted(gains, reverse=True):
-            if free[a] and free[b] and done != n_pairs:
+            if free[a] and free[b]:
                 free[[a, b]] = False
-                self._move(parts[b], np.full(len(parts[b]), a))
-                self.alpha[a] += self.alpha[b]
+                self._join(a, b)
                 done += 1
         return done
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Pairs of components that are alike; the second one can be taken away."""
+        stays, used = self._stays, np.flatnonzero(self.sizes)
+        return sorted(
+            {
+                (k, other) if (stays[k], other) > (stays[other], k) else (other, k)
+                for k, near in zip(used.tolist(), self._nearest(used), strict=True)
+                for other in near.tolist()
+                if not (stays[k] and stays[other])
+            }
+        )
+
+    def _join(self, a: int, b: int) -> None:
+        """Give all tokens of component b to component a."""
+        places = np.flatnonzero(self.components == b)
+        self._move(places, np.full(len(places), a))
+        self.alpha[a] += self.alpha[b]
 
     def _words_terms(self, n: Array) -> Array:
         """Log probability of the words of each component (J, m), loadings integrated out, (m,)."""
@@ -112,31 +128,93 @@ class Tokens:
 
     def dissolve(self, rng: np.random.Generator) -> int:
         """Give the tokens of small components to others, where that gains; return how many."""
-        sizes = self.sizes
-        used = int((sizes > 0).sum())
         done = 0
-        for k in np.argsort(sizes, kind="stable").tolist():
-            if 0 < sizes[k] < SMALL * sizes.sum() / used:
-                others = self._neighbours(k)
-                done += bool(len(others)) and self._dissolved(k, others, rng)
+        for k, near in self._small(SMALL):
+            others, places = self._around(k, near)
+            if not len(others):
+                continue
+            had, kinds = self.components[places], np.append(others, k)
+            before = self._log_evidence(places, kinds, rng)
+            self._give(k, places, others, rng)
+            if self._log_evidence(places, others, rng) > before:
+                done += 1
+            else:
+                self._move(places, had)
         return done
 
-    def _dissolved(self, k: int, others: Array, rng: np.random.Generator) -> bool:
-        """Dissolve a component into others (m,), if that gains."""
+    def _small(self, part: float) -> list[tuple[int, Array]]:
+        """Components below this part of the mean size that can be taken away, smallest first.
+
+        Each comes with those that are most like it.
+        """
+        sizes = self.sizes
+        most = part * sizes.sum() / max(int((sizes > 0).sum()), 1)
+        small = (sizes > 0) & (sizes < most) & ~self._stays
+        kinds = np.argsort(sizes, kind="stable")
+        kinds = kinds[small[kinds]]
+        return list(zip(kinds.tolist(), self._nearest(kinds), strict=True))
+
+    def _around(self, k: int, near: Array) -> tuple[Array, Array]:
+        """Components like one that are still there (m,), and where its documents have any of them.
+
+        These are places of tokens (n,).
+        """
+        others = near[self._totals[:, near].any(axis=0)]
         rows = np.flatnonzero(self.component_counts[:, k])
         first, last = np.searchsorted(self.documents, [rows, rows + 1])
         places = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
-        kinds = np.append(others, k)
-        places = places[np.isin(self.components[places], kinds)]
-        had = self.components[places]
-        before = self._log_evidence(places, kinds, rng)
-        self._redraw(places[had == k], others, rng)
+        return others, places[np.isin(self.components[places], np.append(others, k))]
+
+    def _give(self, k: int, places: Array, others: Array, rng: np.random.Generator) -> None:
+        """Draw the components of some tokens (n,) among others (m,), k not among them."""
+        self._redraw(places[self.components[places] == k], others, rng)
         for _ in range(1 + PASSES):
             self._redraw(places, others, rng)
-        if self._log_evidence(places, others, rng) > before:
-            return True
-        self._move(places, had)
-        return False
+
+    # ---- so many components less ----
+
+    def reduce(self, rng: np.random.Generator, n: int) -> None:
+        """Take n components away, those that lose the least, each but once.
+
+        A component is joined with another, or given to several others. What is lost is how well
+        tokens are predicted, each from all others. The evidence would not do: components that occur
+        in the same documents, as those of one parent do, are joined too easily if the prior knows
+        no parents.
+        """
+        parts = self._parts()
+        losses = []
+        for a, b in self._pairs():
+            places, kinds = np.concatenate([parts[a], parts[b]]), np.array([a, b])
+            before = self._loss(places, kinds)
+            self._move(parts[b], np.full(len(parts[b]), a))
+            losses.append((self._loss(places, kinds) - before, a, b))
+            self._move(parts[b], np.full(len(parts[b]), b))
+        small = dict(self._small(1.0))
+        for k, near in small.items():
+            others, places = self._around(k, near)
+            if len(others):
+                had, kinds = self.components[places], np.append(others, k)
+                before = self._loss(places, kinds)
+                self._give(k, places, others, rng)
+                losses.append((self._loss(places, kinds) - before, k, k))
+                self._move(places, had)
+        free = np.ones(len(self.alpha), dtype=bool)
+        for _, a, b in sorted(losses):
+            if n > 0 and free[a] and free[b]:
+                free[[a, b]] = False
+                n -= 1
+                if a != b:
+                    self._join(a, b)
+                    continue
+                others, places = self._around(a, small[a])
+                if len(others):
+                    self._give(a, places, others, rng)
+
+    def _loss(self, places: Array, kinds: Array) -> float:
+        """Return minus the log probability of tokens (n,) in some components (m,)."""
+        sums = self.component_counts[:, kinds].sum(axis=1) + self.alpha[kinds].sum() - 1.0
+        chances = self._weights(places, kinds).sum(axis=1) / sums[self.documents[places]]
+        return -float(np.log(np.maximum(chances, 1e-300)).sum())
 
     # ---- evidence ----
 
@@ -179,18 +257,20 @@ class Tokens:
         ends = np.cumsum(np.bincount(self.components, minlength=len(self.alpha)))
         return np.split(order, ends[:-1])
 
-    def _neighbours(self, k: int) -> Array:
-        """Used components that are most like one in their words, and in their documents."""
-        found: set[int] = set()
+    def _nearest(self, kinds: Array) -> list[Array]:
+        """Used components that are most like each of some (m,), in words and in documents."""
+        found: list[set[int]] = [set() for _ in kinds]
         for table in (self.loading_counts, self.component_counts):
+            roots = sparse.csr_array(table)
+            roots.data = np.sqrt(roots.data)
             sums = np.sqrt(table.sum(axis=0))
-            rows = np.flatnonzero(table[:, k])
-            alike = np.sqrt(table[rows, k]) @ np.sqrt(table[rows])
-            alike = np.divide(alike, sums, out=np.zeros(len(sums)), where=sums > 0)
-            alike[k] = 0.0
-            best = np.argsort(-alike, kind="stable")[:NEIGHBOURS]
-            found.update(best[alike[best] > 0.0].tolist())
-        return np.array(sorted(found), dtype=np.intp)
+            alike = (roots[:, kinds].T @ roots).toarray()
+            alike = np.divide(alike, sums, out=np.zeros_like(alike), where=sums > 0)
+            alike[np.arange(len(kinds)), kinds] = 0.0
+            best = np.argsort(-alike, axis=1, kind="stable")[:, :NEIGHBOURS]
+            for near, row, chosen in zip(found, alike, best, strict=True):
+                near.update(chosen[row[chosen] > 0.0].tolist())
+        return [np.array(sorted(near), dtype=np.intp) for near in found]
 
     def _weights(self, places: Array, kinds: Array) -> Array:
         """Weights of some components (m,) for some tokens (n,), themselves left out: (n, m)."""

@@ -35,7 +35,7 @@ LEAST_STEP = 1e-8
 SHORTEST, LONGEST_PART = 0.1, 0.6
 # Pairs that are kept: no more than make a pass longer by a quarter or so, nor than need as much
 # memory as the table of counts, or 256 MiB.
-MOST_PAIRS, FEWEST_PAIRS, ENTRIES_PER_PAIR = 30, 4, 4
+MOST_PAIRS, FEWEST_PAIRS, ENTRIES_PER_PAIR = 15, 4, 4
 ENTRY_BYTES, LEAST_BYTES = 8, 2**28
 # They pay where groups are small, so that one token tells little, and for this many pairs or more.
 # In text EM with larger strides needs no more passes, which are shorter.

@@ -67,7 +67,10 @@ class Tempered(Wrapper):
     ) -> DiscanError | None:
         """Refuse data that no tokens or documents can be held out of."""
         if corpus is not None and corpus.on_disk:
-            return InputError("tau='auto' cannot hold documents of a folder out; give a number")
+            return InputError(
+                "tau='auto' holds documents out, and a corpus folder is fitted as a whole; give a "
+                "number"
+            )
         if corpus is not None and not corpus.integral:
             return InputError("tau='auto' holds out tokens and needs whole counts; give a number")
         if corpus is not None and corpus.n_documents < HELD_OUT:

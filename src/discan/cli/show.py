@@ -50,7 +50,7 @@ def show(
         raise typer.BadParameter("--json and --csv have --sd; discan.load(...).intervals() has all")
     fit = load_model(model).fit
     sd = sd or interval is not None
-    if sd:
+    if sd and fit.documents is not None:  # without documents there is no summary
         fit.known_sd("components")  # an algorithm without says so
     found = fit.summary(words, documents, sd)
     two_levels = fit.params.model.levels > 1

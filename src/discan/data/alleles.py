@@ -23,6 +23,7 @@ _ALLELE = r"(?:\d{1,4}|-\d{1,2}|[ACGTN]{1,30}|\*|\.|\?|-|NA|NaN|[A-Z]\d{0,3}|[a-
 _GENOTYPE = re.compile(rf"\s*{_ALLELE}\s*([/|])\s*{_ALLELE}\s*", re.IGNORECASE)
 _ALLELES = re.compile(rf"\s*{_ALLELE}(\s*[/|]\s*{_ALLELE})*\s*", re.IGNORECASE)
 _MARKS = {".", "?", "-", "*", "-9", "-99", "-1", "NA", "na", "NaN", "nan", "N/A"}
+_BASES = re.compile("[ACGT]{2}|NN|00|--")
 _SIDE = re.compile(r"(.+?)[._\- ]?([12AaBb])$")
 
 
@@ -39,10 +40,15 @@ def looks_like_alleles(column: Column) -> bool:
 
 
 def allele_digits(columns: Sequence[Column]) -> dict[str, str]:
-    """Return the columns of six digits, three per allele, if they are most of the table."""
-    found = [c for c in columns if c.values and all(_is_six_digits(v) for v in c.values)]
-    enough = len(found) > 1 and len(found) >= 0.5 * len(columns)
-    return {c.title: "3" for c in found} if enough else {}
+    """Return the columns of six digits or two bases (AG), if they are most of the table.
+
+    The values are the lengths of an allele, "3" or "1".
+    """
+    for size, is_genotype in (("3", _is_six_digits), ("1", _BASES.fullmatch)):
+        found = [c for c in columns if c.values and all(is_genotype(v) for v in c.values)]
+        if len(found) > 1 and len(found) >= 0.5 * len(columns):
+            return {c.title: size for c in found}
+    return {}
 
 
 def _is_six_digits(value: str) -> bool:
@@ -120,6 +126,8 @@ def marks_among(alleles: Set[str]) -> tuple[str, ...]:
     """Return which alleles are marks of missing ones; "0" is one unless 1 or 2 is an allele."""
     marks = set(alleles & _MARKS)
     small = {"1", "2"} & alleles
+    if {"N"} < alleles <= set("ACGTN0-."):
+        marks.add("N")
     others = [text for text in alleles - marks if text.strip("0")]
     if others and not small:
         marks |= {text for text in alleles if text and not text.strip("0")}

@@ -20,13 +20,17 @@ log = logging.getLogger("discan")
 FRAME = "the data frame"
 LISTED = 8  # titles in a remark
 MANY_CATEGORIES = 50
+MANY_SNPS = 20
 FEW_ROWS_EACH = 10.0
 
 _ABSENT = set(
     "notvoting nv absent excused novote didnotvote noanswer notanswered noresponse dontknow dk "
     "refused refusal notapplicable".split()
 )
-_CODES = {-9, -99, -999, 99, 999, 9999}  # of missing answers: negative, or far above the others
+_CODES = set(
+    map(float, "-7 -8 -9 -77 -88 -97 -98 -99 -999 77 88 97 98 99 777 888 999 9999".split())
+)
+"""Codes of missing answers: negative, or far above the others."""
 FAR_ABOVE = 5.0
 FEW_TITLES = 3  # after answers that may mean the same
 _ANSWERS, _METADATA = Argument("answers", "NAME"), Argument("metadata", "NAME")
@@ -81,7 +85,7 @@ def _remark_on_cells(origin: str, plan: Plan, by_title: Mapping[str, Column]) ->
         found = (cell for title in titles for cell in by_title[title].values)
         cell = next((c for c in found if len(split_cell(c, separators)) > 1), None)
         if cell is not None:
-            what = "several answers" if separators == ";" else "alleles"
+            what = "several answers" if separators in ";," else "alleles"
             parts = " and ".join(split_cell(cell, separators))
             where = f"column {shown(titles[0])}" if len(titles) == 1 else f"{len(titles)} columns"
             log.info("%s: %s in %s is read as %s: %s", origin, shown(cell), where, what, parts)
@@ -123,6 +127,9 @@ def remark_on_values(
         remark = "%s: columns with very many different answers: %s; %s leaves them out"
         use = Argument("metadata", ",".join(c.title for c in many[:LISTED]))
         log.warning(remark, origin, ", ".join(texts), use)
+    if origin != FRAME and len(counted) >= MANY_SNPS and _are_dosages(counted):
+        remark = "%s: 0, 1 and 2 are answers here; if they count alleles, use %s"
+        log.warning(remark, origin, Argument("format", "dosages"))
     empty = [c.title for c in columns if not c.values]
     if empty:
         remark = "%s: %s without any answer left out: %s"
@@ -132,6 +139,12 @@ def remark_on_values(
     if single:
         remark = "%s: every answer is the same, apart from missing cells, in %s"
         log.info(remark, origin, _listed(single))
+
+
+def _are_dosages(columns: Sequence[Column]) -> bool:
+    """Tell whether all columns hold 0, 1 and 2 and nothing else."""
+    found = {value for column in columns for value in column.values}
+    return {"0", "1", "2"} <= found <= {"0", "1", "2", "9", "-1", "-9"}
 
 
 def _alike(columns: Sequence[Column]) -> list[tuple[list[str], list[str]]]:
@@ -153,10 +166,13 @@ def _remark_on_absence(
 ) -> None:
     """Say that "Not Voting", "Refused", 99 and the like are counted as answers."""
     sizes: Counter[str] = Counter()
-    answers = set(plan.answers)
-    for column in columns:
-        if column.title in answers and column.title not in plan.bins:
-            codes = _missing_codes(column)
+    alleles = {title for pair in plan.joined.values() for title in pair}
+    answers = set(plan.answers) - alleles - set(plan.bins)
+    asked = [column for column in columns if column.title in answers]
+    ballots = _roll_call_codes(asked)
+    for column in asked:
+        if column.title not in plan.split or not plan.no_allele:
+            codes = [*_missing_codes(column), *ballots]
             for value, size in zip(column.values, column.counts.tolist(), strict=True):
                 if key(value) in _ABSENT or value in codes:
                     sizes[value] += size
@@ -164,6 +180,16 @@ def _remark_on_absence(
         listed = ", ".join(f"{shown(value)} ({size:,})" for value, size in sizes.items())
         use = Argument("missing", ",".join([*sizes, *marks]))  # the given marks replace the usual
         log.info("%s: counted as answers: %s; to read them as missing use %s", origin, listed, use)
+
+
+def _roll_call_codes(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the codes of absence of roll calls, if 1 (yea) and 6 (nay) are the commonest."""
+    sizes: Counter[str] = Counter()
+    for column in columns:
+        sizes.update(dict(zip(column.values, column.counts.tolist(), strict=True)))
+    is_vote = all(len(value) == 1 and value.isdecimal() for value in sizes)
+    commonest = {value for value, _ in sizes.most_common(2)}
+    return ("0", "7", "8", "9") if is_vote and commonest == {"1", "6"} else ()
 
 
 def _missing_codes(column: Column) -> list[str]:

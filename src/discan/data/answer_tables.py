@@ -83,6 +83,8 @@ def read_answers(
     """
     missing = options.missing.split(",") if isinstance(options.missing, str) else options.missing
     missing = tuple(missing)
+    if options.missing is MISSING and any({"+", "-"} <= set(column.cells) for column in raw):
+        missing = tuple(mark for mark in missing if mark != "-")  # a vote against, beside "+"
     titles = [column.title for column in raw]
     marks: Counter[str] = Counter()
     columns = []

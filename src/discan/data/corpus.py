@@ -62,7 +62,7 @@ class Corpus(Counts):
         int32 when every count is a whole number that fits, else float64. Never zero.
     layout : Layout
     exposures : (I, G) float64 array or None
-    document_names : tuple of str or None
+    document_names, word_names, group_names : tuple of str or None
     metadata : dict of str to (I,) array
         float64, NaN if missing; or objects of type str, None if missing.
     nouns : Nouns

@@ -46,6 +46,16 @@ class Counts:
         return self.layout.n_words
 
     @property
+    def word_names(self) -> tuple[str, ...] | None:
+        """Names of the words, (J,); None if they have none."""
+        return self.layout.word_names
+
+    @property
+    def group_names(self) -> tuple[str, ...] | None:
+        """Names of the groups, (G,); None if they have none."""
+        return self.layout.group_names
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of documents and of words, (I, J)."""
         return self.n_documents, self.n_words

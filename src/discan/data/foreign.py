@@ -10,7 +10,7 @@ import struct
 import zipfile
 from pathlib import Path
 
-__all__ = ["foreign", "kind_of_file", "unreadable"]
+__all__ = ["foreign", "is_no_text", "kind_of_file", "unreadable"]
 
 LOOKED_AT = 2**12
 LARGEST = 2**62  # bytes of a file
@@ -33,6 +33,8 @@ SIGNS = {
     b"RDX": "an R data file",
     b"$FL2": "an SPSS file",
     b"$FL3": "an SPSS file",
+    b"ASCII SPSS PORT FILE": "a portable SPSS file",
+    b"\0" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf": "a SAS file",
     b"<stata_dta>": "a Stata file",
     b"\x1f\x8b": "a file packed with gzip",
     b"BZh": "a file packed with bzip2",
@@ -47,6 +49,7 @@ INSIDE = {
     "word/": "a Word document",
     "ppt/": "a PowerPoint presentation",
     "META-INF/": "an OpenDocument file",
+    "content.xml": "an OpenDocument file",
     ".npy": "a NumPy .npz file",
     "data.pkl": "a PyTorch model",
 }
@@ -62,8 +65,8 @@ UNREADABLE = {
     "a PowerPoint presentation": "save it as .txt",
     "a PDF document": "extract its text",
     "an R data file": "save it as CSV",
-    "an SPSS file": "save it as CSV",
-    "a Stata file": "save it as CSV",
+    "a portable SPSS file": "save it as CSV",
+    "a SAS file": "save it as CSV, or pass pandas.read_sas(...)",
     "an SQLite database": "save its tables as CSV or Parquet",
     "an Arrow file": "save it as Parquet",
     "a PNG image": "it is neither text nor a table",
@@ -80,6 +83,19 @@ def unreadable(path: str | os.PathLike[str]) -> str | None:
     """Say what a file is that no reader of data takes, and what to do; None for any other."""
     kind = kind_of_file(path)
     return None if kind not in UNREADABLE else f"{kind}; {UNREADABLE[kind]}"
+
+
+def is_no_text(data: bytes) -> bool:
+    """Tell whether the content of a file is no text, but an image, an office's document, ..."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
+        return False
+    if b"\0" in data:
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.startswith(tuple(SIGNS))
+    return False
 
 
 def foreign(path: str | os.PathLike[str]) -> str | None:

@@ -35,17 +35,23 @@ NAMES = set(
 IDENTIFIERS = set("id key index row number no nr uid uuid docid documentid".split())
 DESCRIBING = NAMES | IDENTIFIERS | set(
     "party partyname partycode state stateabbrev district districtcode chamber congress icpsr "
-    "cqlabel caucus faction term cluster group class classname target year date".split()
+    "cqlabel caucus faction term cluster group class classname target year date country "
+    "countrycode memberstate ms epg epgroup politicalgroup groupcode np nationalparty region "
+    "constituency riding canton land gender sex".split()
 )  # fmt: skip
 DOCUMENT = set(
-    "document doc docid documentid user userid customer customerid sample cell d".split()
+    "document doc docid documentid user userid username customer customerid visitor visitorid "
+    "session sessionid order orderid basket basketid transaction transactionid invoice invoiceno "
+    "client clientid member memberid reviewer reviewerid household householdkey sample cell "
+    "d".split()
 )
 WORD = set(
     "word term token wordid feature item itemid artist artistid gene movie movieid product "
-    "productid book bookid isbn song songid track trackid".split()
+    "productid book bookid isbn song songid track trackid business businessid asin sku stockcode "
+    "article articleid goods url page".split()
 )
 _BALLOTS = ({"yea", "nay"}, {"yes", "no"}, {"y", "n"}, {"aye", "no"}, {"aye", "nay"},
-            {"for", "against"}, {"in favour", "against"})  # fmt: skip
+            {"for", "against"}, {"in favour", "against"}, {"+", "-"})  # fmt: skip
 _PARLIAMENT = set(
     "party partycode senator legislator deputy congress icpsr chamber bill rollcall rollnumber yea "
     "nay yeas nays".split()
@@ -156,7 +162,8 @@ def make_plan(
             if key(column.title) in known:
                 reasons[column.title] = "unlike the other columns"
         left = [c for c in left if c.title not in reasons]
-        split |= {c.title: ";" for c in left if c.title not in bins and _holds_several(c)}
+        plain = [c for c in left if c.title not in bins]
+        split |= {c.title: mark for c in plain for mark in ",;" if _holds_several(c, mark)}
     marks = allele_marks([c for c in columns if c.title in genetic], split) if genetic else ()
     plan = Plan(tuple(c.title for c in left), document, split, joined, marks, bins)
     return plan, reasons, _nouns(bool(genetic), core, document, columns)
@@ -237,15 +244,23 @@ def _is_parliament(core: set[str], columns: Sequence[Column], document: str | No
     return bool(core & {"yea", "nay", "aye"} or titles & _PARLIAMENT)
 
 
-def _holds_several(column: Column) -> bool:
-    """Tell whether cells list answers with semicolons: the same ones in several combinations."""
-    cells = [[p.strip() for p in v.split(";") if p.strip()] for v in column.values]
+def _holds_several(column: Column, mark: str) -> bool:
+    """Tell whether cells list answers with a mark between: the same ones in several combinations.
+
+    Commas may belong to an answer ("Yes, often"), so lists with commas must differ in length, and
+    all their parts must occur again.
+    """
+    cells = [[p.strip() for p in v.split(mark) if p.strip()] for v in column.values]
     several = [parts for parts in cells if len(parts) > 1]
-    if len(several) < 2 or column.words_per_value() > 20:
+    if len(several) < 2 or column.words_per_value() > 20 or column.numbers is not None:
         return False
     uses = Counter(part for parts in cells for part in set(parts))
     listed = {part for parts in several for part in parts}
-    return sum(uses[part] > 1 for part in listed) >= 0.5 * len(listed)
+    again = sum(uses[part] > 1 for part in listed)
+    if mark == ",":
+        varied = len({len(parts) for parts in cells}) > 1 and len(uses) < len(cells)
+        return varied and again == len(listed) and column.dates is None
+    return again >= 0.5 * len(listed)
 
 
 def _nouns(genetic: bool, core: set[str], document: str | None, columns: Sequence[Column]) -> Nouns:

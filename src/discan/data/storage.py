@@ -222,16 +222,15 @@ def _check_file(path: str | os.PathLike[str]) -> None:
         raise StorageError(f"{path}: permission denied")
 
 
-def _header(path: str | os.PathLike[str], metadata: Mapping[str, str], kind: str) -> dict[str, Any]:
+def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
     text = metadata.get("discan")
     if not isinstance(text, str):
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
     if hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() != metadata.get("sha256"):
         raise ModelFileError(f"{path}: the header fails its checksum; the file is damaged")
     header = parse_json(path, text)
-    if not isinstance(header, dict) or header.get("kind") != kind:
-        found = header.get("kind") if isinstance(header, dict) else None
-        raise ModelFileError(f"{path}: holds {_a(found)}, not {_a(kind)}")
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{path}: holds {_a(None)}, not a file of discan's")
     version = header.get("format")
     if type(version) is not int or not 1 <= version <= FORMAT:
         raise ModelFileError(
@@ -278,7 +277,7 @@ def _head(
     metadata = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
     if not isinstance(metadata, dict):
         raise ModelFileError(f"{path}: a safetensors file, but not one of discan's")
-    header = _header(path, metadata, kind)
+    header = _header(path, metadata)
     places = {name: _place(path, name, entry, 8 + n_bytes) for name, entry in entries.items()}
     end = 8 + n_bytes
     for place in sorted(places.values(), key=lambda place: (place.start, _n_bytes(place))):
@@ -288,6 +287,8 @@ def _head(
     if end != size:
         problem = foreign(path) or f"holds {size:,} bytes, not {end:,}; the file is damaged"
         raise ModelFileError(f"{path}: {problem}")
+    if header.get("kind") != kind:
+        raise ModelFileError(f"{path}: holds {_a(header.get('kind'))}, not {_a(kind)}")
     return header, places
 
 

@@ -49,6 +49,11 @@ class Engine(Protocol):
         """Number of pieces that run at once; it may decide how work is cut, never the result."""
         ...
 
+    @property
+    def local(self) -> Engine:
+        """Engine of this process, for documents in memory."""
+        ...
+
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return ``[work(item) for item in items]``, in this order whichever ran first."""
         ...

@@ -96,6 +96,11 @@ class Dask:
         """Number of threads of this process."""
         return self._threads.n_workers
 
+    @property
+    def local(self) -> Threads:
+        """Threads of this process, for documents in memory."""
+        return self._threads
+
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Run light work on threads of this process, because it writes into its memory."""
         return self._threads.run(work, items)

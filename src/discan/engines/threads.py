@@ -46,6 +46,11 @@ class Threads:
         """Number of threads."""
         return self._n
 
+    @property
+    def local(self) -> Self:
+        """The engine itself."""
+        return self
+
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Run ``work`` on every item; results come in the order of the items.
 

@@ -17,9 +17,11 @@ __all__ = ["AUTO", "check_counting", "is_auto", "remark_on_count", "remark_on_li
 log = logging.getLogger("discan")
 
 AUTO = "auto"
-# The limit that is chosen: by documents and by tokens per component, and at most this many.
-DOCUMENTS_EACH, TOKENS_EACH, MOST = 4, 200, 200
-FEWEST = 10
+# The limit that is chosen: by documents and by tokens per component. Beyond so many components it
+# takes more tokens for each.
+DOCUMENTS_EACH, TOKENS_EACH = 4, 200
+MANY, TOKENS_EACH_OF_MANY = 200, 1_000
+FEWEST, MOST = 10, 1_000
 # The limit is too low if the data use more than this part of it.
 FULL = 0.9
 
@@ -46,8 +48,10 @@ def upper_limit(corpus: Corpus, n_components: Any, max_components: Any) -> int:
         return whole("max_components", max_components, 1)
     documents = int((corpus.lengths > 0).sum())
     words = int((corpus.word_totals > 0).sum()) - corpus.n_groups + 1
-    by_data = min(documents // DOCUMENTS_EACH, int(corpus.n_tokens) // TOKENS_EACH, MOST)
-    return max(1, min(max(by_data, FEWEST), documents, words))
+    tokens = int(corpus.n_tokens)
+    by_tokens = min(tokens // TOKENS_EACH, max(tokens // TOKENS_EACH_OF_MANY, MANY), MOST)
+    by_data = max(min(documents // DOCUMENTS_EACH, by_tokens), FEWEST)
+    return max(1, min(by_data, documents, words))
 
 
 def remark_on_limit(limit: int, max_components: Any) -> None:

@@ -129,8 +129,8 @@ class DCA(
         Cycles between two writings of the run.
     max_components : int, optional
         With ``n_components="auto"``, the most components that are tried. By default one per 4
-        documents and per 200 tokens, at least 10 and at most 200. It should be well above the
-        number that is used.
+        documents and per 200 tokens, beyond 200 one per 1,000 tokens, at least 10 and at most
+        1,000. It should be well above the number that is used.
     engine : Dask, optional
         Where to fit: on the workers of a Dask cluster, ``discan.Dask(client)``, with the bits of
         threads. The data must be a corpus folder. All else is done on ``n_jobs`` threads here.
@@ -170,7 +170,7 @@ class DCA(
         parent is the first.
     parent_scores_, parent_proportions_ : (I, R) arrays
         Posterior mean of the parents' scores of the training documents, and the same with rows that
-        sum to 1. ``parent_sizes_`` (R,) is the mean of the proportions over documents.
+        sum to 1. ``parent_sizes_`` (R,) is the posterior mean of the proportions, over documents.
     components_sd_, component_counts_sd_, scores_sd_ : arrays
         Posterior standard deviations: of the samplers all three, of "variational" the first and
         the last. The other algorithms estimate points; there the attribute is an error that says

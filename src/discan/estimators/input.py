@@ -94,7 +94,10 @@ def weighted(corpus: Corpus, sample_weight: Any, normalised: bool) -> Corpus:
     if sample_weight is None:
         return corpus
     if corpus.on_disk:
-        raise InputError("documents of a corpus folder cannot be weighted; leave out sample_weight")
+        raise InputError(
+            "sample_weight changes the counts, and those of a corpus folder stay as they are",
+            remedy="convert the weighted counts, or leave it out",
+        )
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):

@@ -43,16 +43,14 @@ def data_tree(fit: Fit) -> Any:
         posterior[name] = (("group",) if name == "gamma" else ("component",), values)
     coordinates: dict[str, Any] = {"component": names}
     if draws is not None and all(each.loadings for each in draws):
-        coordinates |= {
-            fit.nouns.word: list(word_labels(fit.layout, fit.nouns.word)),
-            fit.nouns.document: list(
-                fit.document_names or map(str, range(len(draws[0].component_counts[0])))
-            ),
-        }
+        coordinates[fit.nouns.word] = list(word_labels(fit.layout, fit.nouns.word))
         posterior["loadings"] = (
             ("component", fit.nouns.word),
             [np.array(each.loadings[-n_draws:]).transpose(0, 2, 1) for each in draws],
         )
+    if draws is not None and all(each.component_counts for each in draws):  # not of a folder
+        rows = fit.document_names or map(str, range(len(draws[0].component_counts[0])))
+        coordinates[fit.nouns.document] = list(rows)
         posterior["component_counts"] = (
             (fit.nouns.document, "component"),
             [np.array(each.component_counts[-n_draws:]) for each in draws],

@@ -89,7 +89,7 @@ def intervals(
     scores = shares = components = None
     model = fit.params.model
     shares_drawn = model.normalised and model.levels == 1  # shapes of two levels are not kept
-    if fit.draws is not None and shares_drawn and len(fit.draws.loadings) > 1:
+    if fit.draws is not None and shares_drawn and len(fit.draws.component_counts) > 1:
         scores = shares = np.quantile(list(drawn_shares(fit)), edges, axis=0)
         notes.append("scores: quantiles of draws")
     elif fit.scores_sd is not None:

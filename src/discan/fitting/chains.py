@@ -268,7 +268,8 @@ def _read_record(prefix: str, arrays: Mapping[str, Array], sizes: Sizes) -> Reco
 
 
 def _write_draws(prefix: str, draws: Draws, arrays: dict[str, Array]) -> None:
-    arrays[f"{prefix}.component_counts"] = np.array(draws.component_counts)
+    if draws.component_counts:
+        arrays[f"{prefix}.component_counts"] = np.array(draws.component_counts)
     arrays[f"{prefix}.loadings"] = np.array(draws.loadings)
     for name in draws.hyperparameters[0]:
         arrays[f"{prefix}.{name}"] = np.array([draw[name] for draw in draws.hyperparameters])
@@ -281,13 +282,14 @@ def _read_draws(
         return None
     sizes = {**sizes, "draws": len(arrays[f"{prefix}.loadings"])}
     rules = {
-        "component_counts": Rule(("draws", "I", "K"), low=0, high=MOST),
+        # those of documents in a folder are not kept
+        "component_counts": Rule(("draws", "I", "K"), low=0, high=MOST, optional=sizes["I"] == 0),
         "loadings": Rule(("draws", "J", "K"), low=0, high=ONE),
         "gamma": Rule(("draws", "J"), low=0),
     }
     rules |= {name: Rule(("draws", *size), low=0) for name, size in hyperparameters.items()}
     values = taken(rules, arrays, sizes, f"{prefix}.")
-    counts, loadings = values.pop("component_counts"), values.pop("loadings")
+    counts, loadings = values.pop("component_counts", ()), values.pop("loadings")
     rows = range(sizes["draws"])
     hyper = [{name: column[n] for name, column in values.items()} for n in rows]
     return Draws(list(counts), list(loadings), hyper)

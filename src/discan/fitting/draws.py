@@ -51,10 +51,13 @@ class DrawAverages:
         # if hyperparameters change, absence is among the moments
         absence = bool((present < 1.0).any()) and not params.learns_scores
         self._levels: dict[int, ScoreSums] = {}
+        self._shares: Array | None = None  # of the parents, summed over documents and draws
         followed = params
         if isinstance(params.model, TwoLevels):  # whose scores do not follow from the counts
             model = params.model
-            self._levels = {b.index: ScoreSums.none(b, model) for b in schedule.blocks}
+            blocks = () if corpus.on_disk else schedule.blocks
+            self._levels = {b.index: ScoreSums.none(b, model) for b in blocks}
+            self._shares = np.zeros(len(model.parent_alpha), dtype=np.int64)
             followed = replace(params, learn=frozenset())
         self._parts = {
             block.index: CountSums.none(block, corpus.lengths, followed, absence)
@@ -87,7 +90,7 @@ class DrawAverages:
         self.n_draws += 1
         if params.learns_scores or not self._models:
             self._models.append(params.model)
-        if self.kept is not None:
+        if self.kept is not None and not self._corpus.on_disk:
             self._counts = np.empty((self._corpus.n_documents, params.n_components))
 
     def add_block(self, block: Block, table: ScoreTable, counts: Array) -> None:
@@ -117,10 +120,14 @@ class DrawAverages:
         totals = (np.asarray(params.totals) - seeds).sum(axis=0)
         self._totals += totals
         self._sizes.append(totals / max(totals.sum(), 1))
+        if self._shares is not None:
+            shares = params.memory.shares  # none in a run that version 1.0 began
+            self._shares = None if shares is None else self._shares + shares
         if "gamma" in params.learn:
             self._gammas.append(_by_group(params))
-        if self.kept is not None and self._counts is not None:
-            self.kept.component_counts.append(self._counts)
+        if self.kept is not None:
+            if self._counts is not None:
+                self.kept.component_counts.append(self._counts)
             self.kept.loadings.append(params.prior.mean(np.asarray(params.loading_counts)))
             self.kept.hyperparameters.append(values)
 
@@ -140,10 +147,13 @@ class DrawAverages:
             result["averages.totals"] = self._totals
         for index, sums in self._levels.items():
             result |= sums.arrays(f"averages.{index}")
+        if self._shares is not None:
+            result["averages.shares"] = self._shares
         result["record.sizes"] = np.array(self._sizes)
         result["record.gamma"] = np.array(self._gammas)
         if self.kept is not None:
-            result["draws.component_counts"] = np.array(self.kept.component_counts)
+            if self.kept.component_counts:
+                result["draws.component_counts"] = np.array(self.kept.component_counts)
             result["draws.loadings"] = np.array(self.kept.loadings)
             for name in self._hyper:
                 values = [draw[name] for draw in self.kept.hyperparameters]
@@ -175,11 +185,14 @@ class DrawAverages:
             self._parts[index] = part.restored(prefix, arrays, n_draws * lengths, sizes["K"])
             if index in self._levels:
                 self._levels[index] = self._levels[index].restored(prefix, arrays)
+        if self._shares is not None:
+            rule = Rule((len(self._shares),), "i8", low=0, optional=not self._corpus.on_disk)
+            self._shares = taken({"shares": rule}, arrays, sizes, "averages.").get("shares")
         if self._corpus.on_disk:
             rule = Rule(("K",), "i8", low=0)
             self._totals = taken({"totals": rule}, arrays, sizes, "averages.")["totals"].copy()
         if self.kept is not None:
-            self.kept = _kept(arrays, of_size, sizes)
+            self.kept = _kept(arrays, of_size, sizes, self._corpus.on_disk)
         self._restore_record(arrays, {**sizes, "gammas": len(_by_group(params))})
 
     def _restore_record(self, arrays: Mapping[str, Array], sizes: Sizes) -> None:
@@ -199,14 +212,21 @@ class DrawAverages:
         """Averages of the documents over the draws so far; of a folder, only the totals."""
         corpus = self._corpus
         if corpus.on_disk:
-            return StoredDocuments.of(corpus, self._totals / self.n_draws)
+            stored = StoredDocuments.of(corpus, self._totals / self.n_draws)
+            return replace(stored, parent_sizes=self._parent_sizes)
         head = (
             list(self._parts.values()), self.n_draws, list(self._models),
             corpus.lengths, corpus.levels, corpus.exposure_levels,
         )  # fmt: skip
         if self._levels:
-            return LevelDocuments(*head, sums=list(self._levels.values()))
+            sums = list(self._levels.values())
+            return LevelDocuments(*head, sums=sums, sizes=self._parent_sizes)
         return SampledDocuments(*head)
+
+    @property
+    def _parent_sizes(self) -> Array | None:
+        """Mean share of each parent over documents and draws, (R,)."""
+        return None if self._shares is None else self._shares / self._shares.sum()
 
     @property
     def loadings(self) -> Loadings:
@@ -238,15 +258,17 @@ class DrawAverages:
         )
 
 
-def _kept(arrays: Mapping[str, Array], of_size: Mapping[str, Any], sizes: Sizes) -> Draws:
-    """Return the draws that were kept."""
+def _kept(
+    arrays: Mapping[str, Array], of_size: Mapping[str, Any], sizes: Sizes, on_disk: bool
+) -> Draws:
+    """Return the draws that were kept; those of a folder have no tables of documents."""
     rules = {
-        "component_counts": Rule(("draws", "I", "K"), "f8", low=0, high=MOST),
+        "component_counts": Rule(("draws", "I", "K"), "f8", low=0, high=MOST, optional=on_disk),
         "loadings": Rule(("draws", "J", "K"), low=0, high=ONE),
     }
     rules |= {name: Rule(("draws", *size), "f8", low=0) for name, size in of_size.items()}
     values = taken(rules, arrays, sizes, "draws.")
-    counts, loadings = values.pop("component_counts"), values.pop("loadings")
+    counts, loadings = values.pop("component_counts", ()), values.pop("loadings")
     hyperparameters = [
         {name: column[n] for name, column in values.items()} for n in range(sizes["draws"])
     ]

@@ -111,7 +111,7 @@ class LaneJob:
         params, algorithm = without_names(visit.params), visit.algorithm
         if not algorithm.whole_counts:  # steps of the others read the loadings
             params = replace(params, loading_counts=None, loading_shape=None)
-        start = None if self.start is None else Start(None, self.start.scores)
+        start = self.start and Start(None, self.start.scores, components=self.start.components)
         elsewhere = WorkerStates(states.kind, steps, states.first)
         return RemoteLanes(replace(visit, states=elsewhere, params=params, seen=None), start)
 

@@ -64,11 +64,14 @@ class LevelDocuments(SampledDocuments):
     ----------
     sums : (B,) sequence of ScoreSums
         One of each part.
+    sizes : (R,) array, optional
+        Mean share of each parent over documents and draws.
     order, parent_order : (K,) and (R,) arrays, optional
         The order of the components and of the parents, where it is not that of the sums.
     """
 
     sums: Sequence[ScoreSums] = ()
+    sizes: Array | None = None
     order: Array | None = None
     parent_order: Array | None = None
 
@@ -77,6 +80,12 @@ class LevelDocuments(SampledDocuments):
         """Posterior mean scores of the parents, (I, R)."""
         rows = np.concatenate([part.parent_scores for part in self.sums]) / self.n_draws
         return rows if self.parent_order is None else rows[:, self.parent_order]
+
+    @property
+    def parent_sizes(self) -> Array | None:
+        """Mean share of each parent, (R,); None in a run that version 1.0 began."""
+        moved = self.sizes is not None and self.parent_order is not None
+        return self.sizes[self.parent_order] if moved else self.sizes  # type: ignore[index]
 
     def permuted(self, order: Array) -> LevelDocuments:
         """Return the same with the components in another order (K,)."""

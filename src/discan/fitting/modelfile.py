@@ -63,6 +63,7 @@ _ARRAYS = {
     "scores_sd_": Rule(("I", "K"), "f8", low=0, optional=True),
     "absent_": Rule(("I", "K"), "f8", low=0, high=ONE, optional=True),
     "parent_scores_": Rule(("I", "R"), "f8", low=0, optional=True),
+    "parent_sizes_": Rule(("R",), "f8", low=0, high=ONE, optional=True),
     "component_totals": Rule(("K",), "f8", low=0, optional=True),
 }
 # The folder of the training documents, if they stayed there.
@@ -83,6 +84,13 @@ _SETTINGS = {
     "burn_in": Rule(types="whole", low=0, optional=True),
     "thin": Rule(types="whole", low=1, optional=True),
     "draws": Rule(types="whole", low=0, optional=True),
+    "chains": Rule(types="whole", low=1, optional=True),
+    "batches": Rule(types="whole", low=0, optional=True),
+    "documents": Rule(types="whole", low=0, optional=True),
+    "model": Rule(types="text", optional=True),
+    "algorithm": Rule(types="text", optional=True),
+    "schedule": Rule(types="text", optional=True),
+    "class_column": Rule(types="text", optional=True),
 }
 # What a fit records about itself, and the attribute of ``Fit``.
 _ATTRIBUTES = {
@@ -111,6 +119,9 @@ def write_fit(
     stored = fit.documents if isinstance(fit.documents, StoredDocuments) else None
     if stored is not None:
         arrays["component_totals"] = stored.totals
+    parent_sizes = getattr(fit.documents, "parent_sizes", None)
+    if parent_sizes is not None:
+        arrays["parent_sizes_"] = parent_sizes
     tables = () if stored is not None else _TABLES
     for name in () if fit.documents is None else ("components_sd", *tables):
         value = getattr(fit, name)
@@ -194,6 +205,7 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
     sd = tables.get("components_sd_")
     documents = _documents(tables, model, header.get("folder"))
     record, draws, chains = read_chains(header, arrays, sizes, model.axes)
+    trace = Trace.of(tables.get("trace", np.empty((0, 0))))
     fit = Fit(
         algorithm=algorithm,
         params=params,
@@ -208,8 +220,8 @@ def read_fit(path: str | os.PathLike[str]) -> tuple[Fit, dict[str, Any], dict[st
         record=record,
         draws=draws,
         chains=chains,
-        trace=Trace.of(tables.get("trace", np.empty((0, 0)))),
-        **_record(header["attributes"], model),
+        trace=trace,
+        **_record(header["attributes"], model, len(trace)),
     )
     return fit, header, arrays
 
@@ -282,14 +294,15 @@ def _folder_entry(stored: StoredDocuments) -> dict[str, Any]:
 def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Documents | None:
     """Return the tables of the training documents, or the folder that they are in."""
     if folder is not None:
-        if model.levels > 1:
-            raise ModelFileError("components with parents are not fitted to a folder")
+        sizes = tables.get("parent_sizes_")
+        if (model.levels > 1) != (sizes is not None):
+            raise ModelFileError("the sizes of the parents do not go with the model")
         values = taken(_FOLDER, folder, {})
         totals = tables.get("component_totals")
         if totals is None:
             raise ModelFileError("component_totals is missing")
         return StoredDocuments(
-            values["path"], values["digest"], values["documents"], np.asarray(totals)
+            values["path"], values["digest"], values["documents"], np.asarray(totals), sizes
         )
     if "scores_" not in tables:
         return None
@@ -299,26 +312,32 @@ def _documents(tables: Mapping[str, Array], model: Model, folder: Any) -> Docume
         raise ModelFileError("the scores of the parents do not go with the model")
     if model.normalised and (np.abs(tables["scores_"].sum(axis=1) - 1.0) > ROUNDING).any():
         raise ModelFileError("the scores of a document do not sum to 1")
-    known: dict[str, Any] = {name: tables.get(f"{name}_") for name in _TABLES}
+    known: dict[str, Any] = {name: tables.get(f"{name}_") for name in (*_TABLES, "parent_sizes")}
     return KnownDocuments(**known)
 
 
-def _record(attributes: Any, model: Model) -> dict[str, Any]:
-    """Return what a fit records about itself, as arguments of ``Fit``."""
+def _record(attributes: Any, model: Model, n_cycles: int) -> dict[str, Any]:
+    """Return what a fit of so many cycles records about itself, as arguments of ``Fit``."""
     if not isinstance(attributes, dict):
         raise ModelFileError("attributes are not a mapping of names to values")
     if unknown := set(attributes) - {*_ATTRIBUTES, "settings_"}:
         raise ModelFileError(f"unknown attribute {shown(min(unknown))}")
     values = taken({name: rule for name, (_, rule) in _ATTRIBUTES.items()}, attributes, {})
+    if (values.get("n_iter_") or 0) != n_cycles:
+        raise ModelFileError(f"n_iter_ is not {n_cycles}, the length of the trace")
     settings = attributes.get("settings_")
     if not isinstance(settings, dict):
         raise ModelFileError("settings_ are not a mapping of names to values")
     taken(_SETTINGS, settings, {})
+    settings = {name: value for name, value in settings.items() if value is not None}
     for name in settings.keys() - _SETTINGS.keys() - {"seed"}:
-        if isinstance(settings[name], (list, dict)):
+        if name == "learnt" or isinstance(settings[name], (list, dict)):
             checked_names(name, settings[name])
-    if not {*model.hyperparameters, "gamma"}.issuperset(settings.get("learnt") or ()):
+    if not {*model.hyperparameters, "gamma"}.issuperset(settings.get("learnt", ())):
         raise ModelFileError(f"learnt is {shown(settings['learnt'])}")
+    made = n_cycles - settings.get("burn_in", n_cycles)
+    if settings.get("draws", 0) > max(0, made) // settings.get("thin", 1):
+        raise ModelFileError(f"there are {settings['draws']} draws of {n_cycles} cycles")
     seed = settings.get("seed")
     if type(seed) is not int or not 0 <= seed < 2**64:
         raise ModelFileError(f"the seed is {shown(seed)}")

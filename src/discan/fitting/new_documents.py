@@ -85,6 +85,8 @@ class NewDocuments(Values):
         """Posterior means of the parents' scores of new documents, (I, R)."""
         two_levels_of(self.params)
         self._check_counts(corpus)
+        if corpus.on_disk:
+            return np.concatenate(self._by_block(corpus, self.infer_parents, engine or Threads(1)))
         return infer_parents(
             self.algorithm, self.inference, corpus, engine or Threads(1), self.seed
         )

@@ -113,6 +113,7 @@ class KnownDocuments:
     absent: Array | None
     component_counts_sd: Array | None = None
     parent_scores: Array | None = None
+    parent_sizes: Array | None = None
 
     @property
     def totals(self) -> Array:
@@ -121,8 +122,12 @@ class KnownDocuments:
 
     def with_parents_in(self, order: Array) -> KnownDocuments:
         """Return the same with the parents in another order (R,)."""
-        scores = self.parent_scores
-        return replace(self, parent_scores=None if scores is None else scores[:, order])
+        scores, sizes = self.parent_scores, self.parent_sizes
+        return replace(
+            self,
+            parent_scores=None if scores is None else scores[:, order],
+            parent_sizes=None if sizes is None else sizes[order],
+        )
 
     def permuted(self, order: Array) -> KnownDocuments:
         """Return the same with the components in another order (K,)."""
@@ -137,6 +142,7 @@ class KnownDocuments:
         return KnownDocuments(
             moved(self.component_counts), moved(self.scores), table(self.scores_sd),
             table(self.absent), table(self.component_counts_sd), self.parent_scores,
+            self.parent_sizes,
         )  # fmt: skip
 
     def reorder(self, order: Array) -> Self:
@@ -160,12 +166,15 @@ class StoredDocuments:
     n_documents : int
     totals : (K,) array
         Tokens of each component.
+    parent_sizes : (R,) array or None
+        Mean share of each parent, if components have parents.
     """
 
     path: str
     digest: str
     n_documents: int
     totals: Array
+    parent_sizes: Array | None = None
 
     @classmethod
     def of(cls, corpus: Corpus, totals: Array) -> StoredDocuments:
@@ -207,6 +216,11 @@ class StoredDocuments:
     def permuted(self, order: Array) -> StoredDocuments:
         """Return the same with the components in another order (K,)."""
         return replace(self, totals=self.totals[order])
+
+    def with_parents_in(self, order: Array) -> StoredDocuments:
+        """Return the same with the parents in another order (R,)."""
+        sizes = self.parent_sizes
+        return replace(self, parent_sizes=None if sizes is None else sizes[order])
 
     reorder = permuted
 

@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-
 from discan.errors import InputError
 from discan.fitting.description import Description
 from discan.fitting.naming import default_names, read_names, words_by_lift
-from discan.fitting.parents import parent_share, reordered
+from discan.fitting.parents import reordered
 from discan.fitting.posterior import size_order
 from discan.fitting.summary import Component
 
@@ -62,10 +60,10 @@ class Fit(Description):
         if self.documents is None:
             return self
         found = self.permuted(size_order(self.documents.totals))
-        return found if found.parent_scores is None else found._with_parents_by_size()
+        return found._with_parents_by_size() if found.params.model.levels > 1 else found
 
     def _with_parents_by_size(self) -> Self:
-        order = size_order(parent_share(np.asarray(self.parent_scores)))
+        order = size_order(self.parent_sizes)
         documents: Any = self.documents
         return replace(
             self,

@@ -18,7 +18,7 @@ from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
 from discan.fitting.task import Task
 
-__all__ = ["BYTES", "begins_with_too_many"]
+__all__ = ["BYTES", "begins_with_too_many", "is_small"]
 
 # Up to this many tokens, the flat chain of a start begins with too many components.
 FLAT_TOKENS = 500_000
@@ -85,10 +85,10 @@ def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
 
 def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP; of a folder also all documents, their tokens and their scores."""
+    """The start of MAP and a chain, whose tokens are listed; of a folder also all documents."""
     corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
     if not corpus.on_disk:
-        return needed
+        return _chain_bytes(task, schedule, n_workers) + TOKEN * float(corpus.n_tokens)
     scores = 8.0 * len(task.model.alpha) * corpus.n_documents
     return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
 
@@ -101,6 +101,8 @@ def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1)
     corpus, n_components = schedule.corpus, times * len(task.model.alpha)
     chain = Collapsed().plan(corpus, n_components, np.uint64(task.seed))
     read = 8.0 * n_components * (corpus.n_words + 3.0 * corpus.n_documents)
+    if corpus.on_disk and is_small(corpus):
+        read += 8.0 * (corpus.n_entries + corpus.n_documents)
     return max(times * _map_bytes(task, schedule, n_workers), chain.bytes + read)
 
 
@@ -114,11 +116,14 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 def begins_with_too_many(task: Task) -> bool:
     """Whether the flat chain of a start begins with twice as many components as are wanted.
 
-    Seeds have components of their own, amounts may have a rate of their own per component, and
-    large data would take too long.
+    Seeds have components of their own, and large data would take too long.
     """
-    few = task.corpus.n_tokens <= FLAT_TOKENS
-    return task.model.normalised and task.prior.seeds is None and few
+    return task.prior.seeds is None and is_small(task.corpus)
+
+
+def is_small(corpus: Corpus) -> bool:
+    """Whether a flat chain may look at all tokens at once; those of a folder are loaded for it."""
+    return corpus.n_tokens <= FLAT_TOKENS
 
 
 TOKEN = 56  # bytes of a token while components are merged: lists, and what is sorted

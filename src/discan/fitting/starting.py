@@ -36,7 +36,7 @@ from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, begins_with_too_many
+from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.fitting.visit import without_tables
@@ -51,6 +51,10 @@ __all__ = ["STARTS", "begin", "needed_bytes"]
 # Sweeps before components are merged, least and most, and the tokens that they may draw in between:
 # components of a chain that has not settled look alike. And how often that is done at most.
 MERGE_SWEEPS, MERGE_DRAWS, MERGE_ROUNDS = (50, 150), 5_000_000, 8
+# If no more than this part of the components can be joined, the chain may do it.
+FEW_MERGED = 0.01
+# Chains of a start have streams of random numbers of their own: this changes the seed of each.
+ROUND_SEED = 0x9E3779B97F4A7C15
 # Sum of alpha of the components that are empty at the start.
 SPARE_ALPHA = 1e-3
 # What to do if there is too little memory for documents on disk.
@@ -172,19 +176,16 @@ def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> 
 def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from ten cycles of MAP, and dissolve the components that the others explain as well.
 
-    Sweeps of a chain come before each attempt.
+    Sweeps of a chain come before each attempt. Components with seeds stay.
     """
     if isinstance(task.corpus, FolderCorpus):  # merging looks at all tokens of a component
-        task = replace(task, corpus=task.corpus.loaded())
-    if task.prior.seeds is not None:
-        raise InputError(
-            "components with seeds cannot be merged", use={"n_components": ..., "init": "map"}
-        )
+        task, engine = replace(task, corpus=task.corpus.loaded()), engine.local
     start = _map(task, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
     sweeps = _affordable(task.corpus)
-    for _ in range(MERGE_ROUNDS):
-        run = begin(replace(task, algorithm=Collapsed()), start, engine)
+    for turn in range(MERGE_ROUNDS):
+        chain = replace(task, algorithm=Collapsed(), seed=_seed_of(task, turn))
+        run = begin(chain, start, engine)
         for _ in range(sweeps):
             run.advance_one()
         tokens = _tokens(run)
@@ -195,8 +196,12 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
         spare = SPARE_ALPHA / len(tokens.alpha)
         alpha = np.where(counts.sum(axis=0) > 0, tokens.alpha, spare)
         model: Any = replace(run.params.model, alpha=alpha)  # type: ignore[type-var]
-        start = Start(counts, tokens.component_counts, model, run.params.prior)
-        if not done:
+        start = Start(
+            np.ascontiguousarray(task.prior.without_seeds(counts)),
+            np.ascontiguousarray(tokens.component_counts), model, run.params.prior,
+            tokens.components,
+        )  # fmt: skip
+        if done <= FEW_MERGED * before:
             break
     return start
 
@@ -213,15 +218,22 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
         )
     if task.corpus.n_tokens > MOST_TOKENS:
         return _map(task, schedule, engine, place)
-    run = _flat_chain(task, schedule, engine, place)
+    if isinstance(task.corpus, FolderCorpus) and is_small(task.corpus):
+        # merging looks at all tokens of a component; and a short exact sweep needs no cluster
+        loaded = replace(task, corpus=task.corpus.loaded())
+        run = _flat_chain(loaded, schedule, engine.local, place)
+    else:
+        run = _flat_chain(task, schedule, engine, place)
     counts = _component_counts(run)
+    if isinstance(run.states, DiskStates):
+        run.states.remove()
     tables = Corpus(np.rint(2.0 * np.log1p(counts)).astype(np.int32))
     flat = DirichletMultinomial().prepare(task.model.n_parents, tables)
     learn = frozenset({"alpha", "gamma"})
     above = Task(
         tables, flat, Collapsed(), LoadingsPrior.of(None, tables.layout), learn, seed=task.seed
     )
-    found = _flat_chain(above, schedule, engine, place).params
+    found = _flat_chain(above, schedule, engine.local, place).params
     parents = found.prior.mean(np.asarray(found.loading_counts, dtype=np.float64))
     model: Any = replace(task.model, parents=parents)
     loadings = task.prior.without_seeds(np.asarray(run.params.loading_counts, dtype=np.float64))
@@ -229,23 +241,30 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
 
 
 def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Run:
-    """Run a collapsed chain of the model with one level.
+    """Run a collapsed chain of components without parents, given the lengths of the documents.
+
+    Amounts with one rate for all components are, given the lengths, the Dirichlet-multinomial of
+    the same shapes; so this is the flat chain of both models with parents.
 
     A chain with as many components as are wanted may have two of them in one and another in two.
     So it begins with twice as many, if that can be afforded, and the pairs that lose the least are
     joined: half of what is too much at a time.
     """
     corpus, wanted = task.corpus, len(task.model.alpha)
-    flat: Any = task.model.relaxed()
+    flat = DirichletMultinomial(alpha=task.model.alpha)
+    learn = task.learn & {*flat.hyperparameters, "gamma"}
     sweeps, rounds = 2 * _affordable(corpus), 1
     if begins_with_too_many(task):
         sweeps, rounds = _affordable(corpus), MERGE_ROUNDS
         flat = replace(flat, alpha=0.5 * np.resize(flat.alpha, 2 * wanted))
-    first = replace(task, model=flat, algorithm=Collapsed(), hyperprior=None, names=())
+    first = replace(
+        task, model=flat, algorithm=Collapsed(), learn=learn, hyperprior=None, names=()
+    )  # fmt: skip
     start = _map(first, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
     for left in reversed(range(rounds)):
-        run = begin(first, start, engine)
+        chain = replace(first, seed=_seed_of(task, left))
+        run = begin(chain, start, engine, place, durable=False)
         run.advance(sweeps, progress=False)
         if run.reason == "interrupted":
             raise KeyboardInterrupt
@@ -253,15 +272,26 @@ def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | No
             break
         tokens = _tokens(run)
         surplus = int((tokens.sizes > 0).sum()) - wanted
-        tokens.merge(rng, max(0, -(-surplus // 2)))
+        tokens.reduce(rng, max(0, -(-surplus // 2)))
         sizes = tokens.sizes
         n_kept = max(wanted, int((sizes > 0).sum())) if left > 1 else wanted
         kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
         fitted = replace(flat, alpha=tokens.alpha[kept])
         first = replace(first, model=fitted)
-        scores = tokens.component_counts[:, kept] + fitted.alpha
-        start = Start(tokens.loading_counts[:, kept], scores, fitted, run.params.prior)
+        number = np.full(len(sizes), -1)
+        number[kept] = np.arange(len(kept))
+        components = number[tokens.components]
+        start = Start(
+            np.ascontiguousarray(tokens.loading_counts[:, kept]),
+            np.ascontiguousarray(tokens.component_counts[:, kept] + fitted.alpha),
+            fitted, run.params.prior, components if (components >= 0).all() else None,
+        )  # fmt: skip
     return run
+
+
+def _seed_of(task: Task, turn: int) -> int:
+    """Seed of one of the chains of a start."""
+    return int(task.seed) ^ (ROUND_SEED * (turn + 1) % 2**64)
 
 
 def _affordable(corpus: Corpus) -> int:
@@ -272,8 +302,11 @@ def _affordable(corpus: Corpus) -> int:
 def _component_counts(run: Run) -> Array:
     """Counts of the documents of a collapsed chain, (I, K)."""
     blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
-    parts = [run.states.get(block).counts(block, run.params.n_components) for block in blocks]
-    return np.concatenate(parts).astype(np.float64)
+    counts = np.empty((run.training.n_documents, run.params.n_components))
+    for block in blocks:
+        read, state = run.training.read(block), run.states.get(block)
+        counts[block.start : block.stop] = state.counts(read, run.params.n_components)
+    return counts
 
 
 def _tokens(run: Run) -> Tokens:
@@ -286,8 +319,8 @@ def _tokens(run: Run) -> Tokens:
         np.repeat(rows, corpus.counts),
         np.repeat(corpus.words, corpus.counts),
         np.concatenate([state.assignments for state in states]).astype(np.int64),
-        np.asarray(run.params.loading_counts).astype(np.float64),
-        _component_counts(run),
+        np.asarray(run.params.loading_counts).astype(np.float64, order="F"),
+        np.asfortranarray(_component_counts(run)),
         np.array(run.params.model.alpha),
         run.params.prior,
     )

@@ -82,11 +82,6 @@ class Task:
                 f"the documents have {n_levels:,} distinct total exposures, above {MOST_LEVELS:,}",
                 remedy="round them before the data are converted",
             )
-        if self.corpus.on_disk and getattr(algorithm, "keep_draws", False):
-            raise InputError(
-                "draws of all documents of a corpus folder are too many to be kept",
-                use={"keep_draws": False},
-            )
         if self.prior.seeds is not None and not algorithm.uses_prior:
             raise InputError(
                 f"{algorithm.name} has no priors, so seeds and fixed components would do nothing",
@@ -136,7 +131,8 @@ class Task:
         if not schedule.keep_draws:
             return 0.0
         corpus = schedule.corpus
-        each = 8.0 * len(self.model.alpha) * (corpus.n_documents + corpus.n_words)
+        n_rows = corpus.n_words + (0 if corpus.on_disk else corpus.n_documents)
+        each = 8.0 * len(self.model.alpha) * n_rows
         return each * (schedule.cycles - schedule.burn_in) / schedule.thin
 
     def first_params(self, schedule: Schedule) -> Params:

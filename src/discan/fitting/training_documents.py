@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -95,13 +96,20 @@ class TrainingDocuments(NewDocuments):
     def known_parent_scores(self) -> Array:
         """The same; an error if components have no parents."""
         two_levels_of(self.params)
+        stored = self.documents
+        if isinstance(stored, StoredDocuments):
+            parts = self._parts_of(stored, 8 * stored.n_documents * self.parents.shape[0])
+            return np.concatenate([self.infer_parents(part) for part in parts])
         documents: Any = self._known
         return np.asarray(documents.parent_scores)
 
     @property
     def parent_sizes(self) -> Array:
-        """Mean share of each parent over the training documents, (R,)."""
-        return parent_share(self.known_parent_scores)
+        """Mean share of each parent over the training documents and draws, (R,)."""
+        two_levels_of(self.params)
+        found: Array | None = getattr(self.documents, "parent_sizes", None)
+        # models of version 1.0 have the scores alone
+        return parent_share(self.known_parent_scores) if found is None else found
 
     # ---- word shares ----
 
@@ -132,14 +140,18 @@ class TrainingDocuments(NewDocuments):
         stored = self.documents
         assert isinstance(stored, StoredDocuments)
         needed = 8 * stored.n_documents * self.n_components * 3
-        check_memory(needed, "the tables of all documents", "use transform, which writes a file")
-        corpus = FolderCorpus(stored.path)
-        if corpus.digest != stored.digest:
-            raise InputError(f"{stored.path}: holds other documents than those of the fit")
-        found = [self.infer(part) for part in corpus.parts()]
+        found = [self.infer(part) for part in self._parts_of(stored, needed)]
         return KnownDocuments(
             np.concatenate([part.component_counts for part in found]),
             np.concatenate([part.scores for part in found]),
             None,
             np.concatenate([part.absent for part in found]),
         )
+
+    def _parts_of(self, stored: StoredDocuments, needed: int) -> Iterator[Corpus]:
+        """Iterate over documents that are in a folder, if tables of so many bytes fit."""
+        check_memory(needed, "the tables of all documents", "use transform, which writes a file")
+        corpus = FolderCorpus(stored.path)
+        if corpus.digest != stored.digest:
+            raise InputError(f"{stored.path}: holds other documents than those of the fit")
+        return corpus.parts()

@@ -21,14 +21,17 @@ IN_USE = 0.5
 def trimmed(fit: Fit) -> Fit:
     """Return the fit with those components only that have tokens in half of the draws or more.
 
-    The hyperparameters of the others go to ``Fit.unused``. Tokens that they had in some draws are
-    in no table, and the scores of a model of proportions are divided by their sum again.
+    Those that have seeds, or are fixed, stay in any case. The hyperparameters of the others go to
+    ``Fit.unused``. Tokens that they had in some draws are in no table, and the scores of a model of
+    proportions are divided by their sum again.
     """
     if fit.documents is None:
         return fit
     used = fit.documents.totals > 0
     if fit.record is not None:
         used &= (fit.record.sizes > 0).mean(axis=0) >= IN_USE
+    if (seeds := fit.params.prior.seeds) is not None:
+        used[seeds.components] = True
     kept = np.flatnonzero(used)
     if len(kept) in (0, fit.n_components):
         return fit

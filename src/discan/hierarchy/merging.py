@@ -56,7 +56,7 @@ def merged(fit: Fit, groups: Sequence[Sequence[int]]) -> Fit:
             _summed(fit.component_counts, groups), _summed(fit.scores, groups), None,
             None if absent is None else _multiplied(absent, groups),
         ),
-        draws=None if fit.draws is None else _draws(fit.draws, groups),
+        draws=_draws(fit.draws, groups) if fit.draws and fit.draws.component_counts else None,
         record=None, chains=None,
         settings={**fit.settings, "merged": names},
         given_names=(),

@@ -336,7 +336,9 @@ class TwoLevelGammaPoisson(TwoLevels, GammaPoisson):
         """Phi E[h] / (beta + E), E[h_r] = parent_alpha_r / (parent_beta_r + log(1 + E / beta))."""
         raised = self.parent_exposures(exposure, exposure)[:, None]
         means = self.parent_alpha / (self.parent_beta + raised)
-        return means @ self.parents.T / (self.beta[0] + exposure)[:, None], means
+        # not a product of matrices, whose roundings depend on how many documents there are
+        shapes = (means[:, None, :] * self.parents).sum(axis=2)
+        return shapes / (self.beta[0] + exposure)[:, None], means
 
     def _exposed(self, sums: LevelSums) -> tuple[Array, Array]:
         return sums.active, self.parent_exposures(sums.exposure_levels, sums.exposures)

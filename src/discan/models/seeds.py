@@ -70,8 +70,8 @@ class Seeds:
         return result
 
     def permuted(self, order: Array) -> Seeds:
-        """Return the seeds of the components in another order (K,)."""
-        place = np.empty(len(order), dtype=np.int64)
+        """Return the seeds of the components in another order, all that have seeds among them."""
+        place = np.empty(max(order) + 1, dtype=np.int64)
         place[order] = np.arange(len(order))
         moved = place[self.components]
         by_word = np.lexsort((moved, self.words))

@@ -5,7 +5,7 @@
 # isort: off
 from discan.readers import matrices, pairs, arrays, votes, genalex  # noqa: F401
 from discan.readers import long_wide, categorical  # noqa: F401
-from discan.readers import genetics, cells, reuters, folders, text_lines, text_tables  # noqa: F401
+from discan.readers import genetics, cells, mail, reuters, folders, text_lines, text_tables  # noqa: F401
 
 # isort: on
 from discan.readers.convert import convert

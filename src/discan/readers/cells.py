@@ -14,20 +14,27 @@ from scipy import sparse
 from discan.data.annotated import Place, choose_place, join_modalities, unique_names
 from discan.data.corpus import Corpus
 from discan.data.folders.pieces import Piece
+from discan.data.folders.sorting import Mark
 from discan.data.intake import read_table, tightest
 from discan.data.nouns import CELLS
-from discan.errors import LimitError, shown
+from discan.errors import shown
 from discan.readers.guess import reader
+from discan.readers.hdf5 import (
+    check_dense,
+    check_stored,
+    hdf5_member,
+    load_array,
+    opened_hdf5,
+    plain_text,
+)
 from discan.readers.numbers import CELLS_AT_ONCE, dense_table, stored_table
-from discan.readers.source import MAX_RATIO, Source
+from discan.readers.source import Source
 from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.typing import Array
 
 __all__ = ["read_h5ad"]
 
 log = logging.getLogger("discan")
-
-FREE_BYTES = 2**26
 
 
 @reader(
@@ -50,13 +57,13 @@ def read_h5ad(
 ) -> Corpus:
     """Read the counts of an AnnData or MuData file, and what describes the cells."""
     wanted = _wanted(layer, raw)
-    with _opened(source) as file:
+    with opened_hdf5(source) as file:
         if "mod" not in file:
             return _read_one(source, file, "", wanted, like)
-        listed = _member(source, file, "mod")
-        order = [_text(name) for name in listed.attrs.get("mod-order", list(listed))]
+        listed = hdf5_member(source, file, "mod")
+        order = [plain_text(name) for name in listed.attrs.get("mod-order", list(listed))]
         parts = {
-            name: _read_one(source, _member(source, file, f"mod/{name}"), name, wanted, like)
+            name: _read_one(source, hdf5_member(source, file, f"mod/{name}"), name, wanted, like)
             for name in order
         }
         cells = _names(source, file, "obs", None) or []
@@ -66,34 +73,51 @@ def read_h5ad(
 
 def _stream_h5ad(source: Source, layer: str | None = None, raw: bool = False) -> TableStream | None:
     """Read the counts of an AnnData file in pieces; None for MuData, which is read whole."""
-    with _opened(source) as file:
+    with opened_hdf5(source) as file:
         if "mod" in file:
             return None
         place, table, facts = _found(source, file, "", _wanted(layer, raw), None, StoredMatrix)
         shape, by_column = table.shape, table.by_column
     known = TableFacts(*shape, **facts)
-
-    def parts() -> Iterator[Any]:
-        with _opened(source) as file, source.naming():
-            where = _where(place)
-            stored = StoredMatrix(source, _member(source, file, where), where)
-            yield from stored.batches() if by_column else stored.pieces()
-
     if by_column:
-        return TableStream(lambda: known, batches=parts())
-    return TableStream(lambda: known, pieces=parts())
+        return TableStream(source, lambda: known, _ByGene(source, place))
+    return TableStream(source, lambda: known, pieces=_by_cell(source, place))
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[Any]:
-    """Open a file of HDF5."""
-    try:
-        import h5py  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        problem = "reading .h5ad needs the package h5py: pip install h5py"
-        raise source.error(problem) from None
-    with source.faults("cannot be read as .h5ad"), h5py.File(source.path, "r") as file:
-        yield file
+def _stored(source: Source, place: Place) -> Iterator[StoredMatrix]:
+    """Open the counts of a file."""
+    with opened_hdf5(source) as file, source.naming():
+        where = _where(place)
+        yield StoredMatrix(source, hdf5_member(source, file, where), where)
+
+
+def _by_cell(source: Source, place: Place) -> Iterator[Piece]:
+    """Iterate over the cells of a file that stores one after the other."""
+    with _stored(source, place) as counts:
+        yield from counts.pieces()
+
+
+class _ByGene:
+    """Entries of a file that stores one gene after the other."""
+
+    def __init__(self, source: Source, place: Place) -> None:
+        self._source, self._place, self._next = source, place, 0
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the entries, from where reading stands."""
+        with _stored(self._source, self._place) as counts:
+            for start, stop in counts.ranges(self._next):
+                self._next = stop
+                yield counts.batch(start, stop)
+
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch."""
+        return {"gene": self._next}
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark."""
+        self._next = mark["gene"]
 
 
 def _wanted(layer: str | None, raw: bool) -> Place | None:
@@ -122,7 +146,7 @@ def _found(
 
     def load(place: Place) -> Any:
         where = _where(place)
-        return read(source, _member(source, file, where), where)
+        return read(source, hdf5_member(source, file, where), where)
 
     layers = list(file["layers"]) if "layers" in file else []
     before = {} if like is None else like.reading.get("places", {})
@@ -163,51 +187,19 @@ def _is_whole(counts: Any) -> bool:
     return counts.data.dtype.kind != "f" or bool((np.rint(counts.data) == counts.data).all())
 
 
-def _member(source: Source, file: Any, place: str) -> Any:
-    """Return a member of the file itself; links to other files are not followed."""
-    import h5py
-
-    found = file
-    for part in place.split("/"):
-        link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
-        if link is None:
-            raise source.error(f"has no {shown(place)}", use={"layer": ..., "raw": True})
-        if isinstance(link, h5py.ExternalLink):
-            raise source.error(f"{shown(place)} lies in another file; not followed")
-        found = found[part]
-    return found
-
-
-def _load(source: Source, dataset: Any, place: str) -> Array:
-    """Load a dataset whole, unless it claims far more than the file can hold."""
-    _check_size(source, dataset, place)
-    return np.asarray(dataset[()])
-
-
-def _check_size(source: Source, dataset: Any, place: str) -> None:
-    if not hasattr(dataset, "dtype"):
-        raise source.error(f"{shown(place)} is a group, not an array")
-    if dataset.external or getattr(dataset, "is_virtual", False):
-        raise source.error(f"{shown(place)} lies in another file; not followed")
-    stored = min(source.path.stat().st_size, dataset.id.get_storage_size())
-    if dataset.size * dataset.dtype.itemsize > max(FREE_BYTES, MAX_RATIO * stored):
-        problem = f"{shown(place)} claims shape {dataset.shape} but {stored:,} bytes are stored"
-        raise source.error(f"{problem}; write the file again", kind=LimitError)
-
-
 def _read_matrix(source: Source, found: Any, place: str) -> Any:
     if hasattr(found, "dtype"):
         return _read_dense(source, found, place)
     kind = _check_kind(source, found, place)
     parts = (
-        _load(source, _member(source, found, name), f"{place}/{name}")
+        load_array(source, hdf5_member(source, found, name), f"{place}/{name}")
         for name in ("indptr", "indices", "data")
     )
     return stored_table(source, kind[:3], np.asarray(found.attrs["shape"]), *parts)
 
 
 def _check_kind(source: Source, found: Any, place: str) -> str:
-    kind = _text(found.attrs.get("encoding-type", ""))
+    kind = plain_text(found.attrs.get("encoding-type", ""))
     if kind not in ("csr_matrix", "csc_matrix"):
         raise source.error(
             f"{shown(place)} is stored as {shown(kind)}; csr_matrix, csc_matrix and dense arrays "
@@ -217,16 +209,9 @@ def _check_kind(source: Source, found: Any, place: str) -> str:
 
 
 def _read_dense(source: Source, dataset: Any, place: str) -> Any:
-    _check_dense(source, dataset, place)
+    check_dense(source, dataset, place)
     n_cells, n_genes = dataset.shape
     return dense_table(n_cells, n_genes, dataset.__getitem__)
-
-
-def _check_dense(source: Source, dataset: Any, place: str) -> None:
-    if dataset.ndim != 2 or dataset.dtype.kind not in "biuf" or 0 in dataset.shape:
-        problem = f"{shown(place)} with shape {dataset.shape} and dtype {dataset.dtype}"
-        raise source.error(f"{problem} is no table of counts")
-    _check_size(source, dataset, place)
 
 
 class StoredMatrix:
@@ -237,17 +222,17 @@ class StoredMatrix:
         self._dense = found if hasattr(found, "dtype") else None
         self.by_column = False
         if self._dense is not None:
-            _check_dense(source, found, place)
+            check_dense(source, found, place)
             self.shape = tuple(found.shape)
             return
         kind = _check_kind(source, found, place)
         self.by_column = kind == "csc_matrix"
         self._indptr, self._indices, self._data = (
-            _member(source, found, name) for name in ("indptr", "indices", "data")
+            hdf5_member(source, found, name) for name in ("indptr", "indices", "data")
         )
         for name, part in (("indices", self._indices), ("data", self._data)):
-            _check_size(source, part, f"{place}/{name}")
-        offsets = _load(source, self._indptr, f"{place}/indptr")
+            check_stored(source, part, f"{place}/{name}")
+        offsets = load_array(source, self._indptr, f"{place}/indptr")
         self.shape = tuple(int(n) for n in np.asarray(found.attrs["shape"]).ravel())
         # the same checks as for a table in memory, without its entries
         stored_table(
@@ -273,28 +258,27 @@ class StoredMatrix:
 
     def pieces(self) -> Iterator[Piece]:
         """Iterate over documents, if they are rows."""
-        for start, stop in self._ranges():
+        for start, stop in self.ranges():
             table = read_table(self._rows(start, stop))
             yield Piece(table.indptr, table.words, tightest(table.values))
 
-    def batches(self) -> Iterator[Batch]:
-        """Iterate over entries, if documents are columns."""
-        for start, stop in self._ranges():
-            begin, end = int(self._offsets[start]), int(self._offsets[stop])
-            documents = np.asarray(self._indices[begin:end])
-            if documents.size and not (
-                documents.dtype.kind in "iu"
-                and documents.min() >= 0
-                and documents.max() < self.shape[0]
-            ):
-                raise self._source.error(f"damaged sparse table: {shown(self._place)} has indices "
-                                         "outside the table")  # fmt: skip
-            words = np.repeat(np.arange(start, stop), np.diff(self._offsets[start : stop + 1]))
-            counts = np.asarray(self._data[begin:end])
-            # checked as a table of one row would be
-            row = sparse.csr_array((counts, documents, [0, counts.size]), shape=(1, self.shape[0]))
-            read_table(row)
-            yield documents, words, counts
+    def batch(self, start: int, stop: int) -> Batch:
+        """Return the entries of some columns, if documents are rows and columns are stored."""
+        begin, end = int(self._offsets[start]), int(self._offsets[stop])
+        documents = np.asarray(self._indices[begin:end])
+        if documents.size and not (
+            documents.dtype.kind in "iu"
+            and documents.min() >= 0
+            and documents.max() < self.shape[0]
+        ):
+            problem = f"{shown(self._place)} has indices outside the table"
+            raise self._source.error(f"damaged sparse table: {problem}")
+        words = np.repeat(np.arange(start, stop), np.diff(self._offsets[start : stop + 1]))
+        counts = np.asarray(self._data[begin:end])
+        # checked as a table of one row would be
+        row = sparse.csr_array((counts, documents, [0, counts.size]), shape=(1, self.shape[0]))
+        read_table(row)
+        return documents, words, counts
 
     def _rows(self, start: int, stop: int) -> Any:
         if self._dense is not None:
@@ -304,10 +288,9 @@ class StoredMatrix:
         parts = (data, indices, self._offsets[start : stop + 1] - begin)
         return sparse.csr_array(parts, shape=(stop - start, self.shape[1]))
 
-    def _ranges(self) -> Iterator[tuple[int, int]]:
+    def ranges(self, start: int = 0) -> Iterator[tuple[int, int]]:
         """Iterate over ranges of rows, or of columns, of about as many entries each."""
         n_rows = self.shape[self.by_column]
-        start = 0
         while start < n_rows:
             if self._dense is None:
                 limit = self._offsets[start] + CELLS_AT_ONCE
@@ -320,8 +303,8 @@ class StoredMatrix:
 
 
 def _names(source: Source, file: Any, place: str, size: int | None) -> list[str] | None:
-    frame = _member(source, file, place)
-    index = _text(frame.attrs.get("_index", "_index"))
+    frame = hdf5_member(source, file, place)
+    index = plain_text(frame.attrs.get("_index", "_index"))
     column = frame.get(index)
     if hasattr(column, "keys"):  # text that may be missing: values and a mask
         column = column.get("values")
@@ -329,7 +312,7 @@ def _names(source: Source, file: Any, place: str, size: int | None) -> list[str]
         return None
     if size is not None and column.shape != (size,):
         return None
-    return [_text(value) for value in _load(source, column, f"{place}/{index}")]
+    return [plain_text(value) for value in load_array(source, column, f"{place}/{index}")]
 
 
 # ---- what describes the cells ----
@@ -337,11 +320,11 @@ def _names(source: Source, file: Any, place: str, size: int | None) -> list[str]
 
 def _facts(source: Source, file: Any, n_cells: int) -> dict[str, Any]:
     """Return the columns of ``obs``."""
-    frame = _member(source, file, "obs")
+    frame = hdf5_member(source, file, "obs")
     if not hasattr(frame, "keys"):
         return {}
-    index = _text(frame.attrs.get("_index", "_index"))
-    listed = [_text(name) for name in frame.attrs.get("column-order", ())]
+    index = plain_text(frame.attrs.get("_index", "_index"))
+    listed = [plain_text(name) for name in frame.attrs.get("column-order", ())]
     found = {name: _column(source, frame, name) for name in listed if name != index}
     return {n: v for n, v in found.items() if v is not None and np.shape(v) == (n_cells,)}
 
@@ -352,21 +335,28 @@ def _column(source: Source, frame: Any, name: str) -> Any:
     if column is None:
         return None
     if hasattr(column, "dtype"):
-        values = _load(source, column, place)
+        values = load_array(source, column, place)
         old = frame.get("__categories")
         if old is not None and name in old:  # as AnnData wrote categories before 0.8
-            texts = _load(source, old[name], f"obs/__categories/{name}")
+            texts = load_array(source, old[name], f"obs/__categories/{name}")
             return _of_categories(values, texts)
         if values.dtype.kind in "iuf":
             return values
-        return [_text(value) for value in values.tolist()] if values.dtype.kind in "OSUb" else None
-    kind = _text(column.attrs.get("encoding-type", ""))
+        return (
+            [plain_text(value) for value in values.tolist()]
+            if values.dtype.kind in "OSUb"
+            else None
+        )
+    kind = plain_text(column.attrs.get("encoding-type", ""))
     if kind == "categorical":
-        parts = (_load(source, _member(source, column, p), place) for p in ("codes", "categories"))
+        parts = (
+            load_array(source, hdf5_member(source, column, p), place)
+            for p in ("codes", "categories")
+        )
         return _of_categories(*parts)
     if kind.startswith("nullable"):
         values, mask = (
-            _load(source, _member(source, column, p), place) for p in ("values", "mask")
+            load_array(source, hdf5_member(source, column, p), place) for p in ("values", "mask")
         )
         return [None if m else _plain(v) for v, m in zip(values.tolist(), mask, strict=True)]
     return None
@@ -380,8 +370,4 @@ def _of_categories(codes: Array, categories: Array) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return _text(value) if isinstance(value, bytes | str | bool) else value
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+    return plain_text(value) if isinstance(value, bytes | str | bool) else value

@@ -17,7 +17,8 @@ from discan.data.metadata import EXCERPT
 from discan.data.storage import read_file, write_file
 from discan.errors import DiscanError
 from discan.readers.byte_tokens import ByteCounts, is_covered
-from discan.readers.streams import Document, TextStream, label_fact
+from discan.readers.document import Document
+from discan.readers.streams import TextStream, label_fact
 from discan.readers.text_parts import Counted
 from discan.readers.tokens import TextOptions
 from discan.readers.words import TextCounts

@@ -20,12 +20,13 @@ from discan.data.folders.format import (
     check_links,
     is_corpus_folder,
 )
+from discan.data.folders.sorting import RUN
 from discan.data.folders.writer import SHARD_ENTRIES, FolderWriter, write_corpus
 from discan.data.locks import locked
 from discan.data.nouns import Nouns
 from discan.errors import StorageError
 from discan.readers.guess import check_options, guess, plain_options, read
-from discan.readers.parts import convert_parts, is_whole
+from discan.readers.parts import convert_parts, is_lasting, is_whole
 from discan.readers.source import MAX_UNPACKED, Source
 from discan.readers.table_streams import convert_table
 from discan.readers.text_folders import Progress, convert_texts
@@ -36,6 +37,7 @@ __all__ = ["CHUNK", "convert"]
 log = logging.getLogger("discan")
 
 CHUNK = 2**25  # characters
+_KEPT = (".discan", RUN)  # endings of files from which a conversion goes on
 
 
 def convert(
@@ -53,8 +55,8 @@ def convert(
 ) -> Manifest:
     """Convert data to a corpus folder, which may be larger than memory.
 
-    The corpus is the one that ``discan.read`` gives, bit for bit. Text is read in chunks; a
-    conversion that was interrupted goes on if it is called again.
+    The corpus is the one that ``discan.read`` gives, bit for bit. A conversion that was interrupted
+    goes on if it is called again.
 
     Parameters
     ----------
@@ -96,8 +98,11 @@ def convert(
             corpus = data if isinstance(data, Corpus) else read(data, **options)
             return _write(corpus, target, unit, shard_entries)
         show = progress or (lambda *_: None)
-        with _claimed(target):
-            return convert_parts(data, FolderWriter(target, shard_entries), unit, show, options)
+        if not is_lasting(data):
+            _remark_on_loss(target, "parts of an iterable cannot be had again, so it begins again")
+        with _claimed(target) as folder:
+            writer = FolderWriter(target, shard_entries)
+            return convert_parts(data, writer, folder, unit, show, options)
     source = data if isinstance(data, Source) else Source(data, max_unpacked)
     _check_apart(source, target)
     if format is None:
@@ -116,6 +121,7 @@ def convert(
             return convert_texts(texts, FolderWriter(target, shard_entries), folder, **how)
     table = None if found.table is None else found.table(source, **options)
     if table is None:
+        _remark_on_loss(target, f"{format} is read whole, so it is read again")
         return _write(read(source, format, **options), target, unit, shard_entries)
     with _claimed(target) as folder:
         return convert_table(table, FolderWriter(target, shard_entries), folder, **how)
@@ -160,10 +166,17 @@ def _claimed(target: Path) -> Iterator[Path]:
         try:
             yield folder
         except BaseException:
-            if next(folder.glob("*.discan"), None) is None:  # nothing to go on with
+            if not any(file.suffix in _KEPT for file in folder.iterdir()):  # nothing to go on with
                 _remove(folder)
             raise
         _remove(folder)
+
+
+def _remark_on_loss(target: Path, reason: str) -> None:
+    """Say that a conversion that was interrupted cannot go on where it was."""
+    shards = target / SHARDS
+    if shards.is_dir() and any(shards.iterdir()) and not is_corpus_folder(target):
+        log.info("%s: was interrupted; %s", target, reason)
 
 
 def _remove(folder: Path) -> None:

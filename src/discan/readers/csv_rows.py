@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
+from discan.data.columns import number
 from discan.errors import InputError, shown
 from discan.readers.source import MAX_LINE, MAX_RATIO, Source
 
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 ROWS_AT_ONCE = 64
+DOUBLE_COLON = "::"  # of the MovieLens files
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # of a data frame that pandas wrote
 
 Row = tuple[int, list[str]]
@@ -54,13 +56,15 @@ def records(
         yield line, dict(zip(titles, row, strict=True))
 
 
-def table_rows(source: Source, delimiter: str | None = None, quotes: bool = True) -> Iterator[Row]:
-    """Iterate over (line number, cells) of a table, of text or Parquet."""
+def table_rows(
+    source: Source, delimiter: str | None = None, quotes: bool = True, start: int = 0
+) -> Iterator[Row]:
+    """Iterate over (line number, cells) of a table, of text or Parquet, from a row on."""
     if source.name.endswith(".parquet"):
-        return _parquet_rows(source)
+        return _parquet_rows(source, start)
     if source.is_folder:
         raise source.error("is a folder; name the file of the table")
-    return csv_rows(source, None, delimiter, quotes)
+    return islice(csv_rows(source, None, delimiter, quotes), start, None)
 
 
 def csv_rows(
@@ -69,14 +73,16 @@ def csv_rows(
     """Iterate over (line number, cells) of a table of text, without empty lines."""
     lines = source.lines(path, lenient=True)
     first = list(islice(lines, 100))
-    if delimiter is None:
-        delimiter = _sniff_delimiter([text for _, text in first])
+    first, delimiter = _opening(first, delimiter)
     text = (f"{line}\n" for _, line in chain(first, lines))
+    if delimiter == DOUBLE_COLON:  # the csv module knows delimiters of one character
+        text, delimiter = (line.replace(DOUBLE_COLON, "\t") for line in text), "\t"
     try:
         rows = csv.reader(
             text,
             delimiter=delimiter,
             quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+            skipinitialspace=delimiter == " ",
             strict=True,
         )
     except (TypeError, ValueError):
@@ -94,7 +100,27 @@ def find_delimiter(source: Source) -> str:
     """Return the character between the cells of a table; a comma if it is no table of text."""
     if source.name.endswith(".parquet"):
         return ","
-    return _sniff_delimiter([text for _, text in islice(source.lines(lenient=True), 100)])
+    return _opening(list(islice(source.lines(lenient=True), 100)), None)[1]
+
+
+def _opening(
+    lines: list[tuple[int, str]], delimiter: str | None
+) -> tuple[list[tuple[int, str]], str]:
+    """Return the first lines without those that are no rows, and the delimiter.
+
+    Excel may write "sep=;" first, and programs write comments after "#"; these have no row's cells.
+    """
+    found = re.fullmatch(r"sep=(.)", lines[0][1], re.IGNORECASE) if lines else None
+    if found is not None:
+        return [(1, ""), *lines[1:]], delimiter or found[1]
+    n_comments = next((n for n, (_, text) in enumerate(lines) if not text.startswith("#")), 0)
+    rest = [text for _, text in lines[n_comments:]]
+    delimiter = delimiter or _sniff_delimiter(rest)
+    size = max(1, rest[0].count(delimiter) if rest else 0)
+    if n_comments and lines[n_comments - 1][1].count(delimiter) >= size:
+        n_comments -= 1  # a heading, as in "#OTU ID"
+    # An empty line is no row, and keeps the numbers of the lines.
+    return [(n, "") for n, _ in lines[:n_comments]] + lines[n_comments:], delimiter
 
 
 def _next_rows(rows: Any) -> list[Row]:
@@ -122,11 +148,13 @@ def _sniff_delimiter(lines: list[str]) -> str:
     """Choose the separator that splits the first lines into the same number of cells."""
     lines = [line for line in lines if line]
     best, best_score = ",", (0.0, 0)
-    for delimiter in (",", "\t", ";", "|"):
+    for delimiter in (",", "\t", ";", "|", DOUBLE_COLON, " "):
+        if delimiter == " " and (best_score[0] == 1 or not _is_spaced(lines)):
+            continue
         try:  # a quoted cell may hold delimiters and ends of lines
             rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
             sizes = [len(row) - 1 for row in rows if row]
-        except csv.Error:
+        except (csv.Error, TypeError, ValueError):
             sizes = [line.count(delimiter) for line in lines]
         sizes = sizes[:-1] if len(sizes) > 2 else sizes  # the last one may be cut
         if not sizes or not max(sizes):
@@ -138,11 +166,23 @@ def _sniff_delimiter(lines: list[str]) -> str:
     return best
 
 
+def _is_spaced(lines: list[str]) -> bool:
+    """Tell whether lines hold numbers between spaces, in a table as R writes it."""
+    rows = [line.split() for line in lines[1:-1]]
+    if len(rows) < 2 or min(map(len, rows)) < 3:
+        return False
+    return all(sum(map(_is_number, row)) > 0.5 * len(row) for row in rows)
+
+
+def _is_number(cell: str) -> bool:
+    return cell == "NA" or number(cell) is not None
+
+
 # ---- Parquet ----
 
 
-def _parquet_rows(source: Source) -> Iterator[Row]:
-    """Iterate over the heading and the rows of a Parquet file as text."""
+def _parquet_rows(source: Source, start: int) -> Iterator[Row]:
+    """Iterate over the heading and the rows of a Parquet file as text, from one of them on."""
     try:
         from pyarrow import parquet  # type: ignore[import-not-found, unused-ignore]
     except ImportError:  # Polars is no substitute: it aborts the process on some damaged files
@@ -154,10 +194,15 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
         size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
         source.check_unpacked(max(size, meta.num_rows // MAX_RATIO))
         names = [name for name in file.schema_arrow.names if not _UNNAMED_INDEX.fullmatch(name)]
-        yield 0, names
+        if not start:
+            yield 0, names
         line = 0
         for batch in file.iter_batches(batch_size=2**14, columns=names):
-            columns = ([_plain(v) for v in column.to_pylist()] for column in batch.columns)
+            skipped = min(batch.num_rows, max(0, start - 1 - line))
+            line += skipped
+            columns = (
+                [_plain(v) for v in column[skipped:].to_pylist()] for column in batch.columns
+            )
             for cells in zip(*columns, strict=True):
                 line += 1
                 yield line, list(cells)

@@ -5,42 +5,51 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import stat
 import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
-from discan.errors import InputError, LimitError, StorageError, shown
-from discan.readers.source import PACKED_STARTS, Source
-from discan.readers.streams import Document, Fact, TextStream, text_reader
+from discan.data.foreign import is_no_text
+from discan.errors import InputError, LimitError, shown
+from discan.readers.document import Document
+from discan.readers.listing import LOOKED_AT, printable, text_files
+from discan.readers.source import PACKED_STARTS, UTF16, Source, unpacked_name
+from discan.readers.streams import Fact, TextStream, text_reader
 from discan.readers.tokens import TextOptions
 from discan.typing import Array
 
-__all__ = ["members", "read_archive", "read_folder", "text_files"]
+__all__ = ["members", "read_archive", "read_folder"]
 
 log = logging.getLogger("discan")
 
 Encoding = Annotated[
     str,
-    "Name of an encoding, or 'auto': UTF-8, and Latin-1 for files that are not UTF-8.",
+    "Name of an encoding, or 'auto': UTF-8 or UTF-16, and Latin-1 for files that are neither.",
 ]
 Pattern = Annotated[str, 'Read only files whose names match, e.g. "*.txt".']
 
+_NO_TEXTS = {  # endings of files, and what to do with a folder of them
+    (".csv", ".tsv", ".tab", ".parquet", ".mtx", ".h5ad", ".h5", ".vcf", ".xlsx", ".sav", ".dta"): (
+        "name one of the files"
+    ),
+    (".json", ".jsonl", ".ndjson"): "join them: cat *.json > all.jsonl, one object per line",
+}
+
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _File = tuple[str, str, bytes]  # name, place for messages, content
 
 
 @text_reader(
     "folder",
     "a folder of text files, one document each",
-    sniff=lambda source: source.is_folder,
+    sniff=lambda source: source.is_folder and not _refuse_tables(source),
 )
 def read_folder(
     source: Source, *, encoding: Encoding = "auto", pattern: Pattern = "*", **options: Any
@@ -84,7 +93,7 @@ def _archived(source: Source, pattern: str) -> Iterator[_File]:
     for name, data in members(source):
         if _is_hidden(name) or not fnmatchcase(name.rpartition("/")[2], pattern):
             continue
-        place = f"{source.path}, member {_printable(name)!r}"
+        place = f"{source.path}, member {printable(name)!r}"
         if data.startswith(PACKED_STARTS):
             raise InputError(f"{place}: compressed inside the archive; unpack it first")
         yield name.removeprefix("./"), place, data
@@ -99,15 +108,27 @@ def _read_files(
     source: Source, files: Iterable[_File], encoding: str, pattern: str, options: dict[str, Any]
 ) -> TextStream:
     decode = _Decoder(encoding)
+    no_texts: list[str] = []
+    lenient = pattern == "*" and encoding == "auto"
 
     def documents() -> Iterator[Document]:
         for path, place, data in files:
-            name = _printable(path.replace(os.sep, "/"))
-            yield Document((decode(data, place),), name, (name.rpartition("/")[0],))
+            name = printable(path.replace(os.sep, "/"))
+            if lenient and is_no_text(data):
+                no_texts.append(name)
+            else:
+                yield Document((decode(data, place),), name, (name.rpartition("/")[0],))
 
     def check(n_documents: int) -> None:
         if not n_documents:
+            if no_texts:
+                problem = f"no text in it; {len(no_texts)} other files, e.g. {shown(no_texts[0])}"
+                raise source.error(problem, use={"encoding": "utf-16"})
             raise source.error(f"no files that match {pattern!r} in it")
+        if no_texts:
+            what = "1 file is" if len(no_texts) == 1 else f"{len(no_texts)} files are"
+            some = ", ".join(map(shown, no_texts[:3])) + (", ..." if len(no_texts) > 3 else "")
+            log.warning("%s: %s no text and left out: %s", source.path, what, some)
         if decode.n_others:
             remark = "%s: %d files are not UTF-8 and were read as Latin-1"
             log.warning(remark, source.path, decode.n_others)
@@ -143,6 +164,18 @@ def _folder_fact(source: Source) -> Fact:
     return Fact("folder", values, lambda _: False, plain)
 
 
+def _refuse_tables(source: Source) -> bool:
+    """Refuse a folder of tables, which are no texts; return False for any other."""
+    names = list(islice(text_files(os.fspath(source.path), "*"), LOOKED_AT))
+    for endings, remedy in _NO_TEXTS.items():
+        found = [name for name in names if unpacked_name(Path(name)).endswith(endings)]
+        if len(found) > 0.5 * len(names):
+            some = ", ".join(map(shown, found[:3])) + (", ..." if len(found) > 3 else "")
+            what = f"holds no texts but {some}"
+            raise source.error(what, remedy=remedy, use={"format": "folder"})
+    return False
+
+
 class _Decoder:
     """Decode whole documents; count those that were not UTF-8."""
 
@@ -157,62 +190,23 @@ class _Decoder:
             raise InputError(problem, argument="encoding", value=encoding) from None
 
     def __call__(self, data: bytes, place: str) -> str:
+        is_utf16 = self._is_auto and data.startswith(UTF16)
         try:
-            text = data.decode(self._encoding)
+            text = data.decode("utf-16" if is_utf16 else self._encoding)
         except UnicodeError as error:
             if not self._is_auto:
                 problem = f"not {self._encoding} ({getattr(error, 'reason', error)})"
                 use = {"encoding": ("latin-1", "auto")}
-                raise InputError(f"{_printable(place)}: {problem}", use=use) from None
+                raise InputError(f"{printable(place)}: {problem}", use=use) from None
             text = data.decode("latin-1")
             self.n_others += "\0" not in text
         if "\0" in text:
             raise InputError(
-                f"{_printable(place)}: holds NUL bytes, so it is no text",
+                f"{printable(place)}: holds NUL bytes, so it is no text",
                 remedy="remove it",
                 use={"pattern": "*.txt", "encoding": "utf-16"},
             )
         return text.removeprefix("\ufeff")
-
-
-def text_files(root: str, pattern: str) -> Iterator[str]:
-    """Iterate over the paths of files under a folder, relative to it, in order.
-
-    Links are followed to files of the folder alone: a folder from elsewhere must not make us read
-    other files. One folder at a time is listed, so that millions of files in many folders fit.
-    """
-    inside = os.path.join(os.path.realpath(root), "")
-    n_outside = 0
-    left = [""]  # paths to visit, the next one last; that of a folder ends in a separator
-    while left:
-        path = left.pop()
-        if path and not path.endswith(os.sep):
-            yield path
-            continue
-        found = []
-        try:
-            with os.scandir(os.path.join(root, path)) as entries:
-                for entry in entries:
-                    if entry.name.startswith("."):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        found.append(path + entry.name + os.sep)
-                    elif entry.is_file() and fnmatchcase(entry.name, pattern):
-                        if entry.is_symlink() and not _is_inside(entry.path, inside):
-                            n_outside += 1
-                        else:
-                            found.append(path + entry.name)
-        except OSError as error:
-            place = _printable(os.path.join(root, path))
-            raise StorageError(f"{place}: cannot be listed: {error.strerror}") from None
-        left += sorted(found, reverse=True)
-    if n_outside:
-        log.warning("%s: %d links that lead out of the folder were skipped", root, n_outside)
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    """Whether a link leads to a file of a folder, whose real name ends in a slash."""
-    return os.path.realpath(path).startswith(folder)
 
 
 def _file_bytes(source: Source, path: str) -> bytes:
@@ -224,20 +218,15 @@ def _file_bytes(source: Source, path: str) -> bytes:
             data = b"" if is_large else stream.read()
     except OSError as error:
         problem = f"cannot be read ({error.strerror}); set its permissions, or remove it"
-        raise InputError(f"{_printable(path)}: {problem}") from None
+        raise InputError(f"{printable(path)}: {problem}") from None
     if data.startswith(PACKED_STARTS):
         with source.open(Path(path)) as unpacked:
             data = unpacked.read(limit + 1)
         is_large = len(data) > limit
     if is_large:
         problem = f"a document of more than {limit:,} bytes; split it"
-        raise LimitError(f"{_printable(path)}: {problem}")
+        raise LimitError(f"{printable(path)}: {problem}")
     return data
-
-
-def _printable(name: str) -> str:
-    """Return a file's name as one line of proper Unicode; names on disk may be any bytes."""
-    return name if name.isprintable() else _UNPRINTABLE.sub("\ufffd", name)
 
 
 # ---- members of archives ----
@@ -291,7 +280,7 @@ def _zip_members(source: Source) -> Iterator[tuple[str, bytes]]:
         source.check_unpacked(sum(member.file_size for member in files))
         for member in files:
             if member.flag_bits & 0x1:
-                name = _printable(member.filename)
+                name = printable(member.filename)
                 raise source.error(f"member {name!r} is encrypted; decrypt it first")
             with archive.open(member) as stream:
                 data = stream.read(source.limit() - seen + 1)

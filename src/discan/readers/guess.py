@@ -221,7 +221,7 @@ def _recognised(source: Source) -> str:
         _refuse_foreign(source, {reader.name for reader in meant})
     asked = meant
     if not meant or source.is_folder or source.name.endswith(".txt"):
-        asked = [r for r in readers if not r.is_text]
+        asked = [r for r in readers if not r.is_text or "table" in r.family]
         if not any(r in asked for r in meant):
             asked += [*meant, *(r for r in readers if r.is_text)]
     for other in asked:
@@ -240,9 +240,12 @@ def _refuse_foreign(source: Source, meant: set[str]) -> None:
     if no_data is not None:
         raise source.error(no_data)
     kind = kind_of_file(source.path)
-    format = {"an HDF5 file (.h5ad, .loom)": "h5ad", "a NumPy .npz file": "npz"}.get(kind or "")
-    if format is not None and format not in meant:
-        raise source.error(str(kind), use={"format": format})
+    formats = {
+        "an HDF5 file (.h5ad, .loom)": ("h5ad", "tenx", "loom"),
+        "a NumPy .npz file": ("npz",),
+    }.get(kind or "", ())
+    if formats and not meant.intersection(formats):
+        raise source.error(str(kind), use={"format": formats})
 
 
 # ---- how data were read, and reading others in the same way ----

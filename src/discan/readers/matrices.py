@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.folders.sorting import Mark
 from discan.data.intake import tightest
 from discan.data.nouns import CELLS, TEXT
 from discan.errors import shown
@@ -84,21 +86,20 @@ def _stream_mtx(
         header = _read_mtx_header(source, chunks)
     is_transposed, facts = _mtx_facts(source, header, vocabulary, transpose)
 
-    def batches() -> Iterator[Batch]:
-        with Chunks(source) as chunks:
-            _read_mtx_header(source, chunks)
-            for rows, columns, counts in _triples(source, chunks, header):
-                yield (columns, rows, counts) if is_transposed else (rows, columns, counts)
-
     n_documents, n_words = (header.n_rows, header.n_columns)[:: -1 if is_transposed else 1]
-    return TableStream(lambda: TableFacts(n_documents, n_words, **facts), batches())
+    known = TableFacts(n_documents, n_words, **facts)
+    entries = _FileEntries(source, _read_mtx_header, is_transposed)
+    return TableStream(source, lambda: known, entries, how=is_transposed)
 
 
 def _mtx_facts(
     source: Source, header: _Header, vocabulary: Vocabulary, transpose: bool | None
 ) -> tuple[bool, dict[str, Any]]:
     """Return whether rows are words, and the names and nouns of a MatrixMarket file."""
-    words = read_words(source, vocabulary)
+    start = source.path.name[: len(source.name)].removesuffix("matrix.mtx")
+    start = start if start.endswith(("_", ".", "-")) else ""  # as GEO has it: GSM123_matrix.mtx
+    own = (f"{start}features.tsv", f"{start}genes.tsv") if start else ()
+    words = read_words(source, vocabulary, *own)
     if transpose is None:
         n_names = None if words.names is None else len(words.names)
         transpose = n_names == header.n_rows != header.n_columns
@@ -107,9 +108,11 @@ def _mtx_facts(
     n_documents, n_words = (header.n_rows, header.n_columns)[:: -1 if transpose else 1]
     words.check_size(source, n_words)
     with_barcodes = words.path is not None and words.path.suffix != ".txt"
-    barcodes = source.beside("barcodes.tsv") if with_barcodes else None
+    barcodes = source.beside(f"{start}barcodes.tsv") if with_barcodes else None
     names = [text for _, text in source.lines(barcodes)] if barcodes else []
-    cells = words.path is not None and unpacked_name(words.path) in ("genes.tsv", "features.tsv")
+    cells = words.path is not None and unpacked_name(words.path).endswith(
+        ("genes.tsv", "features.tsv")
+    )
     return transpose, {
         "word_names": words.names,
         "document_names": names if len(names) == n_documents else None,
@@ -134,7 +137,14 @@ def _matrix_in(source: Source) -> Path | None:
     if not source.is_folder:
         return None
     names = ("matrix.mtx", "matrix.mtx.gz")
-    return next((p for name in names if (p := source.path / name).is_file()), None)
+    found = next((p for name in names if (p := source.path / name).is_file()), None)
+    if found is None:  # as GEO has it: GSM123_matrix.mtx.gz
+        others = sorted(p for name in names for p in source.path.glob(f"*[_.-]{name}"))
+        if len(others) > 1:
+            listed = ", ".join(p.name for p in others[:3]) + (", ..." if len(others) > 3 else "")
+            raise source.error(f"holds {len(others)} matrices, {listed}; name one of them")
+        found = others[0] if others else None
+    return found
 
 
 def _read_mtx_header(source: Source, chunks: Chunks) -> _Header:
@@ -183,14 +193,8 @@ def _stream_uci(source: Source, vocabulary: Vocabulary = None) -> TableStream:
     """Read a UCI bag of words in pieces."""
     with Chunks(source) as chunks:
         header = _read_uci_header(source, chunks)
-    facts = _uci_facts(source, header, vocabulary)
-
-    def batches() -> Iterator[Batch]:
-        with Chunks(source) as chunks:
-            _read_uci_header(source, chunks)
-            yield from _triples(source, chunks, header)
-
-    return TableStream(lambda: TableFacts(header.n_rows, header.n_columns, **facts), batches())
+    known = TableFacts(header.n_rows, header.n_columns, **_uci_facts(source, header, vocabulary))
+    return TableStream(source, lambda: known, _FileEntries(source, _read_uci_header))
 
 
 def _read_uci_header(source: Source, chunks: Chunks) -> _Header:
@@ -211,18 +215,52 @@ def _uci_facts(source: Source, header: _Header, vocabulary: Vocabulary) -> dict[
     return {"word_names": words.names, "nouns": TEXT}
 
 
+class _FileEntries:
+    """Entries of a file of triples; chunks that were read before are not parsed again."""
+
+    def __init__(
+        self, source: Source, heading: Callable[[Source, Chunks], _Header], transpose: bool = False
+    ) -> None:
+        self._source, self._heading, self._transpose = source, heading, transpose
+        self._n_chunks = self._n_entries = 0
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the entries, from where reading stands."""
+        with Chunks(self._source) as chunks:
+            header = self._heading(self._source, chunks)
+            for _ in islice(chunks, self._n_chunks):
+                pass
+            triples = _triples(self._source, chunks, header, self._n_entries)
+            for rows, columns, counts in triples:
+                self._n_chunks += 1
+                self._n_entries += counts.size
+                yield (columns, rows, counts) if self._transpose else (rows, columns, counts)
+
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch."""
+        return {"chunks": self._n_chunks, "entries": self._n_entries}
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark."""
+        self._n_chunks, self._n_entries = mark["chunks"], mark["entries"]
+
+
 def _table(triples: Iterable[Parts], header: _Header) -> Any:
     """Make a table of all its triples."""
     return sparse_table(*join_parts(list(triples)), (header.n_rows, header.n_columns))
 
 
-def _triples(source: Source, chunks: Chunks, header: _Header) -> Iterator[Parts]:
-    """Iterate over parts of the triples; memory grows with what is read, not with the heading."""
+def _triples(
+    source: Source, chunks: Chunks, header: _Header, n_entries: int = 0
+) -> Iterator[Parts]:
+    """Iterate over parts of the triples; memory grows with what is read, not with the heading.
+
+    ``n_entries`` were read before. There is a part for each chunk.
+    """
     for size, what in ((header.n_rows, header.row), (header.n_columns, header.column)):
         if size == 0:
             raise source.error(f"the heading says 0 {what}s; at least one is needed")
         check_size(source, size, header.n_entries, f"{what}s")
-    n_entries = 0
     for first, chunk in chunks:
         found = _parse_triples(chunk, header)
         lines = None

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from discan import __version__
 from discan.data.annotated import is_annotated
 from discan.data.corpus import Corpus
 from discan.data.folders.format import Manifest
@@ -17,9 +22,12 @@ from discan.data.folders.writer import FolderWriter
 from discan.data.frames import is_frame
 from discan.data.layout import Layout
 from discan.data.nouns import Nouns
-from discan.errors import DiscanError, InputError
+from discan.data.store import load_corpus, save_corpus
+from discan.errors import DiscanError, InputError, ModelFileError
 
-__all__ = ["convert_parts", "is_whole"]
+__all__ = ["convert_parts", "is_lasting", "is_whole"]
+
+log = logging.getLogger("discan")
 
 _OPTIONS = ("groups", "group_names", "word_names")
 
@@ -30,14 +38,29 @@ def is_whole(data: Any) -> bool:
     return not in_parts and (is_annotated(data) or is_frame(data))
 
 
+def is_lasting(data: Any) -> bool:
+    """Tell whether the same parts can be had again later: those of dask, and of files of pyarrow.
+
+    The parts of an iterable are gone when they were read.
+    """
+    return _is_dask(data) or (hasattr(data, "files") and hasattr(data, "filesystem"))
+
+
 def convert_parts(
-    data: Any, writer: FolderWriter, unit: str | None, progress: Any, options: dict[str, Any]
+    data: Any,
+    writer: FolderWriter,
+    folder: Path,
+    unit: str | None,
+    progress: Any,
+    options: dict[str, Any],
 ) -> Manifest:
     """Write parts of a table, one after another, to a corpus folder.
 
     Parameters
     ----------
     data : iterable of tables, each some documents with all words; or an object that has such parts
+    folder : Path
+        Where parts are kept meanwhile, if they last; the caller removes it.
     options : groups, group_names, word_names
         As for a Corpus; they are the same for all parts.
     """
@@ -46,9 +69,11 @@ def convert_parts(
             raise InputError(f"parts of a table have no option {name!r}; use {', '.join(_OPTIONS)}")
     first: Corpus | None = None
     n_documents = 0
+    kept = _Kept(folder, data, options) if is_lasting(data) else None
     for number, part in enumerate(_parts(data), start=1):
+        make = partial(_corpus, part, options)
         try:
-            corpus = _corpus(part, options)
+            corpus = make() if kept is None else kept.get(number, make)
             if first is None:
                 first = corpus
             _check_alike(first.layout, corpus.layout)
@@ -66,8 +91,52 @@ def convert_parts(
     return writer.finish(first.layout, nouns, first.reading, first.left_out)
 
 
+class _Kept:
+    """Files of parts that were converted, so that a conversion that was interrupted goes on."""
+
+    def __init__(self, folder: Path, data: Any, options: dict[str, Any]) -> None:
+        given = {name: np.asarray(value).tolist() for name, value in options.items()}
+        how = repr((__version__, _identity(data), given))
+        key = hashlib.sha256(how.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+        self._folder, self._ending = folder, f"-{key}.discan"
+        old = list(folder.glob("*.discan"))
+        for path in old:
+            if not path.name.endswith(self._ending):
+                path.unlink(missing_ok=True)
+        if old:
+            n_parts = len(list(folder.glob("*.discan")))
+            remark = f"goes on after {n_parts} part{'s' * (n_parts != 1)}"
+            if not n_parts:
+                remark = "begins again, because the data or the options are not those of before"
+            log.info("%s: was interrupted; %s", folder.parent, remark)
+
+    def get(self, number: int, make: Callable[[], Corpus]) -> Corpus:
+        """Return a part from its file, or else make it and keep it."""
+        path = self._folder / f"{number:06}{self._ending}"
+        try:
+            return load_corpus(path)
+        except ModelFileError:  # there is none, or it is damaged
+            corpus = make()
+            save_corpus(corpus, path)
+            return corpus
+
+
+def _identity(data: Any) -> str:
+    """Return what stands for data that last: dask's token, or names, sizes and times of files."""
+    if _is_dask(data):
+        from dask.base import tokenize
+
+        return str(tokenize(data))
+    files = data.filesystem.get_file_info(list(data.files))
+    return repr([(file.path, file.size, file.mtime_ns) for file in files] + [str(data.schema)])
+
+
+def _is_dask(data: Any) -> bool:
+    return hasattr(data, "numblocks") or hasattr(data, "npartitions")
+
+
 def _parts(data: Any) -> Iterator[Any]:
-    """Iterate over the parts of an object."""
+    """Iterate over the parts of an object; those of dask are functions that compute them."""
     if sparse.issparse(data) or isinstance(data, np.ndarray):
         yield data
     elif hasattr(data, "numblocks") and hasattr(data, "rechunk"):  # dask array
@@ -75,10 +144,10 @@ def _parts(data: Any) -> Iterator[Any]:
             raise InputError(f"a dask array of {len(data.numblocks)} dimensions; two are needed")
         rows = data.rechunk({1: -1}) if data.numblocks[1] > 1 else data
         for n in range(rows.numblocks[0]):
-            yield rows.blocks[n].compute()
+            yield rows.blocks[n].compute
     elif hasattr(data, "partitions") and hasattr(data, "npartitions"):  # dask data frame
         for n in range(data.npartitions):
-            yield data.partitions[n].compute()
+            yield data.partitions[n].compute
     elif hasattr(data, "to_batches"):  # pyarrow data set
         yield from data.to_batches()
     elif isinstance(data, Iterable):
@@ -91,7 +160,9 @@ def _parts(data: Any) -> Iterator[Any]:
 
 
 def _corpus(part: Any, options: dict[str, Any]) -> Corpus:
-    """Make a corpus of a part: a table, a data frame or a batch of pyarrow."""
+    """Make a corpus of a part: a table, a data frame, a batch of pyarrow, or one to compute."""
+    if callable(part):
+        part = part()
     if isinstance(part, Corpus):
         if options:
             raise InputError(f"it is a Corpus, which has its own {', '.join(_OPTIONS)}")

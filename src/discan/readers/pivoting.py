@@ -19,7 +19,7 @@ __all__ = ["pivoted", "remark_on_single_answers"]
 
 log = logging.getLogger("discan")
 
-MOST_COLUMNS = 6  # of a table that may hold one answer per row
+MOST_COLUMNS = 12  # of a table that may hold one answer per row
 FEWEST = 5  # documents, and questions
 MOST_EMPTY = 0.5  # of the cells of the new table, if the old one is to be recognised
 
@@ -103,8 +103,10 @@ def remark_on_single_answers(origin: str, columns: Sequence[RawColumn]) -> None:
     repeated.sort(key=lambda c: noun_of(c.title) in (None, "roll call"))
     for document, question in permutations(repeated, 2):
         n_cells = sizes[document.title] * sizes[question.title]
+        if not MOST_EMPTY * n_cells <= n_rows <= n_cells:
+            continue
         pairs = document.codes.astype(np.int64) * sizes[question.title] + question.codes
-        if MOST_EMPTY * n_cells <= n_rows == np.unique(pairs).size:
+        if n_rows == np.unique(pairs).size:
             keys = [(c.codes, sizes[c.title]) for c in (document, question)]
             others = [
                 c for c in columns if all(_code_of_each(c.codes, *pair) is None for pair in keys)

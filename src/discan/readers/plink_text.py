@@ -11,9 +11,14 @@ import numpy as np
 
 from discan.data.columns import Codes, number
 from discan.data.corpus import Corpus
-from discan.data.nouns import ALLELES
 from discan.errors import shown
-from discan.readers.allele_codes import Exposures, allele_corpus, distinct_names, family_facts
+from discan.readers.allele_codes import (
+    Exposures,
+    allele_corpus,
+    distinct_names,
+    dosage_corpus,
+    family_facts,
+)
 from discan.readers.guess import reader
 from discan.readers.source import Source
 from discan.typing import Array
@@ -107,24 +112,11 @@ def read_raw(source: Source, exposures: Exposures = True) -> Corpus:
         rows.append(_counts(source, line, [cells[j] for j in kept]))
     if not rows:
         raise source.error("no individuals")
-    counts = np.stack(rows)
-    seen = ~np.isnan(counts)
-    first = np.where(seen, counts, 0.0)
-    table = np.stack([first, np.where(seen, 2.0 - counts, 0.0)], axis=2)
     found = [_COUNTED.fullmatch(titles[j]) for j in kept]
     snps = [m[1] if m else titles[j] for m, j in zip(found, kept, strict=True)]
     pairs = [(m[2], m[3] or "other") if m else ("counted", "other") for m in found]
-    snps = distinct_names(snps)
-    return source.corpus(
-        table.reshape(len(rows), -1),
-        groups=np.repeat(np.arange(len(snps)), 2),
-        exposures=None if not exposures or seen.all() else seen,
-        document_names=distinct_names([head[1] for head in heads]),
-        word_names=[f"{s}:{a}" for s, pair in zip(snps, pairs, strict=True) for a in pair],
-        group_names=snps,
-        metadata=family_facts(heads),
-        nouns=ALLELES,
-    )
+    people, facts = [head[1] for head in heads], family_facts(heads)
+    return dosage_corpus(source, np.stack(rows), people, snps, pairs, exposures, facts)
 
 
 def _counts(source: Source, line: int, cells: list[str]) -> Array:

@@ -9,10 +9,11 @@ from html import unescape
 from typing import Annotated, Any, NamedTuple
 
 from discan.data.corpus import Corpus
+from discan.readers.document import Document
 from discan.readers.folders import members
 from discan.readers.public_files import PublicFiles, StrPath
 from discan.readers.source import Source
-from discan.readers.streams import Document, TextStream, collect, label_fact, text_reader
+from discan.readers.streams import TextStream, collect, label_fact, text_reader
 from discan.readers.tokens import TextOptions
 from discan.validation import one_of
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import logging
 import lzma
 import os
 import stat
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -26,6 +28,7 @@ __all__ = [
     "MAX_RATIO",
     "MAX_UNPACKED",
     "PACKED_STARTS",
+    "UTF16",
     "Source",
     "TextSource",
     "unpacked_name",
@@ -38,6 +41,10 @@ MAX_RATIO = 100
 MAX_LINE = 2**28  # bytes
 
 PACKED = (".gz", ".bgz", ".xz", ".bz2", ".zst")
+ALONE = (".csv", ".tsv", ".tab", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".vcf")
+"""Endings of data that are often packed in a zip archive of their own."""
+
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source:
@@ -49,7 +56,7 @@ class Source:
     def __init__(self, path: str | os.PathLike[str], max_unpacked: int = MAX_UNPACKED) -> None:
         if not os.fspath(path):
             raise InputError("the name of the file to read is empty")
-        self.path = Path(path)
+        self.path = _meant(Path(path))
         self.max_unpacked = max_unpacked
         self._limits: dict[Path, int] = {}
         mode = _mode(self.path)
@@ -57,6 +64,10 @@ class Source:
         if not self.is_folder and not stat.S_ISREG(mode):
             raise self.error("a pipe or a device, not a file or folder; save it to a file first")
         self.name = unpacked_name(self.path)
+        self.member = _only_member(self.path) if self.name.endswith(".zip") else None
+        if self.member is not None:
+            log.info("%s: holds one file, %s, which is read", self.path, self.member)
+            self.name = unpacked_name(Path(self.member))
 
     def limit(self, path: Path | None = None) -> int:
         """Return the largest number of bytes that the file may unpack to."""
@@ -82,13 +93,17 @@ class Source:
         with self.faults("cannot be opened", path):
             raw: Any = open_regular(path)
             start = raw.peek(6)
-        unpack = next(
-            (_UNPACKERS[magic] for magic in PACKED_STARTS if start.startswith(magic)), None
-        )
-        if unpack is None:
-            return cast("BinaryIO", raw)
-        limited = _Limited(self, path, unpack(raw))
-        return cast("BinaryIO", io.BufferedReader(limited, 2**16))
+            unpack = next(
+                (_UNPACKERS[magic] for magic in PACKED_STARTS if start.startswith(magic)), None
+            )
+            if path == self.path and self.member is not None:
+                unpack = partial(_open_member, name=self.member)
+            if unpack is not None:
+                raw = io.BufferedReader(_Limited(self, path, unpack(raw)), 2**16)
+                start = raw.peek(6)
+            if start.startswith(UTF16):
+                raw = io.BufferedReader(_Limited(self, path, _AsUtf8(raw)), 2**16)
+        return cast("BinaryIO", raw)
 
     def lines(self, path: Path | None = None, lenient: bool = False) -> Iterator[tuple[int, str]]:
         """Iterate over (line number from 1, text without its end of line), UTF-8 checked.
@@ -210,6 +225,23 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
+class _AsUtf8:
+    """Read UTF-16, as Excel's "Unicode text" is, as UTF-8."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw, self._decoder = raw, codecs.getincrementaldecoder("utf-16")()
+
+    def read(self, size: int) -> bytes:
+        while part := self._raw.read(max(2, size // 4)):  # a character may take twice the bytes
+            if text := self._decoder.decode(part):
+                return text.encode("utf-8")
+        self._decoder.decode(b"", final=True)
+        return b""
+
+    def close(self) -> None:
+        self._raw.close()
+
+
 class _Zst:
     """Unpack .zst frame by frame; the library's own reader accepts a file that is cut short."""
 
@@ -245,17 +277,42 @@ class _Zst:
         self._raw.close()
 
 
+def _only_member(path: Path) -> str | None:
+    """Return the name of the one file in a zip archive, if it is no text of its own."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = [member for member in archive.infolist() if not member.is_dir()]
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return None
+    names = [file.filename for file in files if not file.filename.startswith("__MACOSX/")]
+    return names[0] if len(names) == 1 and names[0].lower().endswith(ALONE) else None
+
+
+def _open_member(raw: Any, name: str) -> Any:
+    return zipfile.ZipFile(raw).open(name)
+
+
 class TextSource(Source):
     """The text of a table in memory, read as a file would be; ``title`` is its name in remarks."""
 
     def __init__(self, title: str, text: bytes) -> None:
         self.path, self.name, self.is_folder = Path(title), "table.csv", False
+        self.member = None
         self.max_unpacked = len(text)
         self._text = text
 
     def open(self, path: Path | None = None) -> BinaryIO:
         """Return the text as a stream of bytes."""
         return io.BytesIO(self._text)
+
+
+def _meant(path: Path) -> Path:
+    """Return the .bed file of PLINK whose name is given without its ending, as PLINK takes it."""
+    bed = path.with_name(f"{path.name}.bed") if path.name else path
+    try:
+        return bed if not path.exists() and bed.is_file() else path
+    except (OSError, ValueError):
+        return path
 
 
 def _mode(path: Path) -> int:

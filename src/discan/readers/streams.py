@@ -5,30 +5,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from discan.data.columns import MISSING, Codes, clean, number
 from discan.data.corpus import Corpus
 from discan.data.dates import may_be_date
+from discan.readers.document import Document
 from discan.readers.guess import reader
+from discan.readers.markup import Cleaner
 from discan.readers.source import Source
 from discan.readers.tokens import TextOptions
 from discan.readers.words import TextCounts
 from discan.typing import Array
 
-__all__ = ["Document", "Fact", "TextStream", "collect", "label_fact", "table_fact", "text_reader"]
-
-
-class Document(NamedTuple):
-    """A document: its texts, one per field, its name if it has one, and a cell for each fact."""
-
-    texts: Sequence[str]
-    name: str | None = None
-    cells: Sequence[str] = ()
+__all__ = ["Fact", "TextStream", "collect", "label_fact", "table_fact", "text_reader"]
 
 
 @dataclass(frozen=True)
@@ -96,14 +90,29 @@ def text_reader(
 
     def decorate(function: Callable[..., TextStream]) -> Callable[..., Corpus]:
         @wraps(function)
+        def stream(source: Source, *arguments: Any, **options: Any) -> TextStream:
+            return _cleaned_stream(function(source, *arguments, **options))
+
+        @wraps(function)
         def read(source: Source, *arguments: Any, **options: Any) -> Corpus:
-            return collect(function(source, *arguments, **options))
+            return collect(stream(source, *arguments, **options))
 
         read.__annotations__ = {**function.__annotations__, "return": Corpus}
-        reader(name, summary, is_text=True, stream=function, **settings)(read)
+        reader(name, summary, is_text=True, stream=stream, **settings)(read)
         return read
 
     return decorate
+
+
+def _cleaned_stream(stream: TextStream) -> TextStream:
+    """Return the documents without markup."""
+    cleaner = Cleaner(stream.origin, stream.options.html)
+
+    def check(n_documents: int) -> None:
+        stream.check(n_documents)
+        cleaner.report()
+
+    return replace(stream, documents=cleaner(stream.documents), check=check)
 
 
 def collect(stream: TextStream) -> Corpus:

@@ -14,10 +14,11 @@ from discan.data.columns import Codes
 from discan.data.corpus import Corpus
 from discan.data.intake import bounded_int
 from discan.data.roles import key
-from discan.errors import InputError, shown
+from discan.errors import Argument, InputError, shown
 from discan.readers.allele_codes import Exposures, allele_corpus
 from discan.readers.guess import reader
 from discan.readers.source import Source
+from discan.typing import Array
 
 __all__ = ["read_structure"]
 
@@ -78,12 +79,18 @@ def read_structure(
     else:
         codes = flat.reshape(-1, n_loci, flat.shape[1] // n_loci)
     marks = marks_among(alleles.keys()) if missing is None else (str(missing),)
+    if missing is None and "0" not in marks and _only_in_pairs(codes, alleles.get("0", -1)):
+        marks = (*marks, "0")
     absent = [alleles.pop(mark) for mark in marks if mark in alleles]
     codes = np.where(np.isin(codes, absent), -1, codes)
     if set(marks) - {"-9"} and missing is None:
         log.info("%s: alleles %s are read as missing", source.path, ", ".join(map(shown, marks)))
     people = [row[: shape.n_before] for _, row in body[:: shape.n_rows]]
     names, metadata = _describe(people, shape)
+    if not heading and rows is None and not shape.n_before and len(body) % 2 == 0:
+        other = Argument("rows", 3 - shape.n_rows)
+        remark = "%s: no labels tell the rows of an individual; if there are not %d, use %s"
+        log.warning(remark, source.path, shape.n_rows, other)
     log.info(
         "%s: %d individuals, %d loci, %s each; columns before the genotypes: %s",
         source.path, len(people), n_loci, "2 rows" if shape.n_rows == 2 else "1 row",
@@ -92,9 +99,17 @@ def read_structure(
     return allele_corpus(source, names, shape.loci, alleles, codes, "=", exposures, metadata)
 
 
+def _only_in_pairs(codes: Array, code: int) -> bool:
+    """Tell whether an allele is never beside another one, though others are: it is none."""
+    is_code = codes == code
+    mixed = (codes[..., :1] != codes).any(axis=2)
+    return bool(is_code.any() and mixed.any() and not (mixed & is_code.any(axis=2)).any())
+
+
 def _parts(source: Source) -> tuple[list[Line], list[Line]]:
     """Return the lines before the individuals, and those of individuals, as cells."""
     lines = [(number, text) for number, text in source.lines() if text.strip()]
+    lines = lines[next((n for n, (_, text) in enumerate(lines) if text[0] != "#"), 0) :]  # remarks
     tabbed = all("\t" in text for _, text in lines[1:]) and len(lines) > 1
     split = [(number, text.split()) for number, text in lines]
     if tabbed:  # a label may hold spaces, and a heading may begin with empty cells
@@ -181,7 +196,20 @@ def _rows_per_individual(body: list[Line], width: int, loci: list[str]) -> int:
         return 1
     if loci:  # labels that all differ have one row each
         return 1 if width > len(loci) and len(set(labels)) == len(labels) else 2
-    return 2 if paired and len(set(labels)) > 1 else 1
+    if paired and len(set(labels)) > 1:
+        return 2
+    return 2 if _misses_by_rows(body) else 1
+
+
+def _misses_by_rows(body: list[Line]) -> bool:
+    """Tell whether what is missing is missing in two rows, and not in two columns, side by side."""
+    if len(body) % 2 or not all(_is_code(cell) for _, cells in body for cell in cells):
+        return False
+    missing = np.array([[cell == "-9" for cell in cells] for _, cells in body])
+    by_rows = bool((missing[::2] == missing[1::2]).all())
+    even = missing.shape[1] % 2 == 0
+    by_columns = even and bool((missing[:, ::2] == missing[:, 1::2]).all())
+    return bool(missing.any()) and by_rows and not by_columns
 
 
 def _columns_before(body: list[Line], n_rows: int, width: int) -> int:

@@ -10,7 +10,7 @@ from discan.data.columns import MISSING, number
 from discan.data.counted import holds_counts
 from discan.data.roles import DOCUMENT, WORD, key
 from discan.errors import DiscanError
-from discan.readers.csv_rows import table_rows
+from discan.readers.csv_rows import find_delimiter, table_rows
 from discan.readers.source import Source
 from discan.readers.tables import SAMPLE, has_heading
 
@@ -63,19 +63,21 @@ _MARKS = {mark.casefold() for mark in MISSING}
 def _guess(source: Source) -> str:
     """Guess how a table is to be read; "" for no table."""
     is_text = source.name.endswith(".txt")
-    if source.is_folder or not (source.name.endswith(ENDINGS) or (is_text and _has_tabs(source))):
+    if source.is_folder or not (is_text or source.name.endswith(ENDINGS)):
         return ""
     try:
         sample = _sample(source)
     except DiscanError:
-        return "categorical"  # its reader raises the error
+        return "" if is_text else "categorical"  # its reader raises the error
+    if is_text and not (_is_regular(sample) and find_delimiter(source) in "\t "):
+        return ""
     width = len(sample[0]) if sample else 0
     rows = [row for row in sample[1:] if len(row) in (width, width + 1)]  # R: one more
     if not rows or len(rows) < 0.5 * (len(sample) - 1):
         return ""
     columns = list(zip(*(row[-width:] for row in rows), strict=True))
     if _mostly_text(columns):
-        return "" if is_text else "texts"
+        return "texts" if not is_text or _are_titles(sample[0]) else ""
     if width < 2:
         return "texts" if key(sample[0][0]) in TEXT else ""
     if _looks_long(sample[0], columns):
@@ -86,13 +88,20 @@ def _guess(source: Source) -> str:
     return "wide" if holds_counts(columns, titles) else "categorical"
 
 
-def _has_tabs(source: Source) -> bool:
-    """Tell whether all first lines have as many tabs, two at least, as those of a table."""
-    lines = source.head.splitlines()
-    tabs = {
-        line.count("\t") for line in lines[: max(1, len(lines) - 1)] if line
-    }  # last: may be cut
-    return len(tabs) == 1 and min(tabs) > 1
+def _is_regular(sample: Sequence[Sequence[str]]) -> bool:
+    """Tell whether all rows have as many cells, three at least; a heading of R has one fewer."""
+    sizes = {len(row) for row in sample[1:]}
+    return len(sizes) == 1 and min(sizes) > 2 and min(sizes) - len(sample[0]) in (0, 1)
+
+
+def _are_titles(cells: Sequence[str]) -> bool:
+    return len(set(cells)) == len(cells) and all(cell and cell.count(" ") < 4 for cell in cells)
+
+
+def _are_times(cells: Sequence[str]) -> bool:
+    """Tell whether cells hold times as computers count them, in seconds or milliseconds."""
+    numbers = [number(cell) or 0.0 for cell in cells]
+    return all(3e8 < n < 3e9 or 3e11 < n < 3e12 for n in numbers)
 
 
 def _sample(source: Source) -> list[list[str]]:
@@ -117,14 +126,18 @@ def _looks_long(first: list[str], columns: list[tuple[str, ...]]) -> bool:
     document = next((n for n, name in enumerate(keys) if name in DOCUMENT), -1)
     if document >= 0 and WORD.intersection(keys):
         repeats = len(set(columns[document])) < len(columns[document])
-        if len(first) in (2, 3, 4) or repeats:
+        word = next(n for n, name in enumerate(keys) if name in WORD)
+        is_log = len(set(columns[word])) > 0.5 * len(columns[word])  # too many to be answers
+        if len(first) in (2, 3, 4) or repeats or is_log:
             return True
-    if len(columns) != 3:
+    timed = len(columns) == 4 and _are_times(columns[3])  # as in MovieLens' ratings
+    if len(columns) != 3 and not timed:
         return False
     if number(first[2]) is not None:  # no heading
         columns = [(cell, *column) for cell, column in zip(first, columns, strict=True)]
-    documents, words, counts = columns
-    whole = all((v := number(cell)) is not None and v >= 0 and v.is_integer() for cell in counts)
+    documents, words, counts = columns[:3]
+    numbers = [number(cell) for cell in counts]
+    whole = all(v is not None and v >= 0 and (timed or v.is_integer()) for v in numbers)
     pairs = set(zip(documents, words, strict=True))
     distinct = len(set(documents)), len(set(words))
     codes = {cell for column in columns for cell in column}  # few: answers to three questions

@@ -3,25 +3,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from discan import __version__
+from discan.data.folders.array_file import file_sha256
 from discan.data.folders.format import Manifest
 from discan.data.folders.pieces import Piece
-from discan.data.folders.sorting import RUN, TripleSpool
+from discan.data.folders.sorting import RUN, Mark, TripleSpool
 from discan.data.folders.writer import FolderWriter
 from discan.data.layout import Layout
 from discan.data.margins import read_names
 from discan.data.metadata import read_metadata
 from discan.data.nouns import Nouns
+from discan.errors import InputError, LimitError
+from discan.readers.source import Source
 from discan.typing import Array
 
-__all__ = ["Batch", "TableFacts", "TableStream", "convert_table"]
+__all__ = ["Batch", "Entries", "TableFacts", "TableStream", "convert_table"]
 
 log = logging.getLogger("discan")
 
@@ -51,22 +56,40 @@ class TableFacts:
     reading: dict[str, Any] = field(default_factory=dict)
 
 
+class Entries(Protocol):
+    """Entries of a table in any order; reading them can go on where it was interrupted."""
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the entries, from where reading stands."""
+
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch."""
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark; all marks are given, in order."""
+
+
 @dataclass(frozen=True, eq=False)
 class TableStream:
     """A table that is read in pieces.
 
     Attributes
     ----------
+    source : Source
+        The file that holds the entries.
     facts : function that is called after the last batch
-    batches : iterator of Batch
-        Entries in any order; they are sorted by document, on disk.
+    entries : Entries
+        They are sorted by document, on disk.
     pieces : iterator of Piece, instead
         Documents in order and in canonical form.
+    how : what else decides the numbers of documents and words, besides the options
     """
 
+    source: Source
     facts: Callable[[], TableFacts]
-    batches: Iterator[Batch] | None = None
+    entries: Entries | None = None
     pieces: Iterator[Piece] | None = None
+    how: Any = None
 
 
 def convert_table(
@@ -79,17 +102,9 @@ def convert_table(
     progress: Callable[[str], None],
 ) -> Manifest:
     """Write a table to a corpus folder; ``folder`` is for files that are kept meanwhile."""
-    old = sorted(folder.glob(f"*{RUN}"))
-    if old:  # most of the time goes into reading, and where each run began in the data is not known
-        log.info("%s: was interrupted; the table is read from its beginning", folder.parent)
-        for path in old:
-            path.unlink(missing_ok=True)
-    spool = TripleSpool(folder)
-    n_entries = 0
-    for batch in stream.batches or ():
-        spool.add(*batch)
-        n_entries += batch[0].size
-        progress(f"reading: {n_entries:,} entries")
+    spool = TripleSpool(folder, _key(stream, reading))
+    if stream.entries is not None:
+        _collect(stream.entries, spool, folder, progress)
     facts = stream.facts()
     names = read_names(facts.document_names, facts.n_documents, "document")
     metadata = read_metadata(facts.metadata, facts.n_documents)
@@ -114,3 +129,33 @@ def convert_table(
     if unit is not None:
         nouns = Nouns.of(unit, nouns)
     return writer.finish(layout, nouns, {**reading, **facts.reading})
+
+
+def _key(stream: TableStream, reading: dict[str, Any]) -> str:
+    """Return what stands for the data and for how they are read."""
+    with stream.source.faults("cannot be read"):
+        content = file_sha256(stream.source.path)
+    how = repr((__version__, content, reading, stream.how))
+    return hashlib.sha256(how.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _collect(
+    entries: Entries, spool: TripleSpool, folder: Path, progress: Callable[[str], None]
+) -> None:
+    """Read all entries into sorted runs; go on behind those of a run that was interrupted."""
+    interrupted = next(folder.glob(f"*{RUN}"), None) is not None
+    for mark in spool.restored():
+        entries.go_on(mark)
+    if interrupted:
+        remark = f"goes on after {spool.n_entries:,} entries"
+        if not spool.n_entries:
+            remark = "begins again, because the data or the options are not those of before"
+        log.info("%s: was interrupted; %s", folder.parent, remark)
+    try:
+        for batch in entries.batches():
+            spool.add(*batch, entries.mark)
+            progress(f"reading: {spool.n_entries:,} entries")
+    except (InputError, LimitError):  # the data will have changed when they are read again
+        spool.remove()
+        raise
+    spool.flush(entries.mark)

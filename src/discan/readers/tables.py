@@ -82,6 +82,10 @@ def open_table(
     heading = [name.strip() for name in sample[0]] if header else None
     if header:
         first, sample = first[1:], sample[1:]
+        n_more = _more_headings(sample)
+        if n_more:
+            log.info("%s: %d more rows of titles are left out", source.path, n_more)
+            first, sample = first[n_more:], sample[n_more:]
     if not first:
         raise source.error("the table has a heading but no rows")
     width = len(heading or sample[0])
@@ -95,6 +99,14 @@ def open_table(
         log.info("%s: no titles found; the columns are called V1, V2, ...", source.path)
     body = check_width(source, chain(first, rows), width)
     return Table(titles, heading is not None, sample, body)
+
+
+def _more_headings(sample: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows below the heading that are none of data, as Qualtrics writes."""
+    for n, row in enumerate(sample[:2], start=1):
+        if sum(cell.startswith('{"ImportId"') for cell in row) > 0.5 * len(row):
+            return n
+    return 0
 
 
 def _made_unique(source: Source, heading: list[str]) -> list[str]:
@@ -180,6 +192,12 @@ class Describing:
         """Add the cells of the next row, one per title."""
         for cell, codes, found in zip(cells, self._codes, self._found, strict=True):
             found.append(codes[cell])
+
+    def since(self, row: int) -> list[list[str]]:
+        """Return the cells of each column from a row on."""
+        texts = [list(codes) for codes in self._codes]
+        parts = zip(texts, self._found, strict=True)
+        return [[cells[n] for n in found[row:]] for cells, found in parts]
 
     def metadata(self) -> dict[str, Array]:
         """Return the columns as metadata; columns without any value are left out."""

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from discan.errors import shown
-from discan.readers.folders import text_files
+from discan.readers.document import Document
+from discan.readers.listing import text_files
 from discan.readers.source import Source
-from discan.readers.streams import Document, TextStream, label_fact, text_reader
+from discan.readers.streams import TextStream, label_fact, text_reader
 from discan.readers.tokens import TextOptions
 
 __all__ = ["read_lines", "read_mallet"]

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import Annotated, Any, NamedTuple, NoReturn
 
@@ -16,9 +15,10 @@ from discan.data.intake import bounded_int
 from discan.data.roles import IDENTIFIERS, NAMES, key
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import Delimiter, Quotes
-from discan.readers.markup import first_tag, without_tags
+from discan.readers.document import Document
+from discan.readers.json_objects import Record, is_json, json_objects
 from discan.readers.source import Source
-from discan.readers.streams import Document, TextStream, table_fact, text_reader
+from discan.readers.streams import TextStream, table_fact, text_reader
 from discan.readers.table_kinds import ENDINGS, TEXT, is_kind, is_prose
 from discan.readers.tables import SAMPLE, Heading, open_table
 from discan.readers.tokens import TextOptions, find_surrogate
@@ -33,7 +33,6 @@ _JSON_LINES = (".jsonl", ".ndjson")
 _REMARK = "%s: column %s holds the text; for another use %s"
 _MARKS = {mark.casefold() for mark in MISSING}
 
-Record = Mapping[str, Any]
 Field = Annotated[
     str | None,
     "Column or field that holds the text; the one with the longest text if not given. Of several, "
@@ -41,11 +40,6 @@ Field = Annotated[
 ]
 IdField = Annotated[
     str | None, "Column or field that holds the document's name; told by its title if not given."
-]
-Markup = Annotated[
-    bool | None,
-    "Whether the texts are HTML, of which tags such as <br /> are left out; told by the texts if "
-    "not given.",
 ]
 
 
@@ -68,7 +62,6 @@ def read_texts(
     *,
     field: Field = None,
     id_field: IdField = None,
-    html: Markup = None,
     header: Heading = None,
     delimiter: Delimiter = None,
     quotes: Quotes = True,
@@ -79,24 +72,14 @@ def read_texts(
     header = True if header is None and field is not None else header
     records = _table_records(source, header, delimiter, quotes)
     fields = _fields(source, records, field, like)
-    return _read(source, records, fields, id_field, html, options, like, groups=len(fields) > 1)
-
-
-def _is_json_lines(source: Source) -> bool:
-    first, newline, _ = source.head.lstrip("\ufeff \t\r\n").partition("\n")
-    whole = first.startswith("{") and (first.rstrip().endswith("}") or not newline)
-    return whole or _is_json_list(source)
-
-
-def _is_json_list(source: Source) -> bool:
-    return re.match(r"\ufeff?\s*\[\s*\{", source.head) is not None
+    return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
 
 
 @text_reader(
     "jsonl",
     "JSON lines, one object per line, or a list of objects; the text in one of their fields",
     endings=(*_JSON_LINES, ".json"),
-    sniff=_is_json_lines,
+    sniff=is_json,
     family=("records",),
 )
 def read_jsonl(
@@ -108,14 +91,13 @@ def read_jsonl(
         '"text", or the one with the longest text.',
     ] = None,
     id_field: IdField = None,
-    html: Markup = None,
     like: Any = None,
     **options: Any,
 ) -> TextStream:
     """Read JSON lines, or a list of objects: one object is one document."""
     records = _json_records(source)
     fields = _fields(source, records, field, like)
-    return _read(source, records, fields, id_field, html, options, like, groups=len(fields) > 1)
+    return _read(source, records, fields, id_field, options, like, groups=len(fields) > 1)
 
 
 @text_reader(
@@ -132,7 +114,6 @@ def read_fields(
         "are named field:word if there are several fields.",
     ] = (),
     id_field: IdField = None,
-    html: Markup = None,
     header: Heading = None,
     delimiter: Delimiter = None,
     quotes: Quotes = True,
@@ -144,14 +125,14 @@ def read_fields(
     if len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
         problem = "{} must be names, each one once"
         raise InputError(problem, argument="fields", value=fields)
-    if source.name.endswith(_JSON_LINES) or _is_json_lines(source):
+    if source.name.endswith(_JSON_LINES) or is_json(source):
         records = _json_records(source)
     else:
         records = _table_records(source, header is not False, delimiter, quotes)
     if not names and records.sample:
         problem = f"say which fields to read; {_there(records.sample[0])}"
         raise source.error(problem, use={"fields": ...})
-    return _read(source, records, names, id_field, html, options, like, groups=True)
+    return _read(source, records, names, id_field, options, like, groups=True)
 
 
 def _read(
@@ -159,13 +140,11 @@ def _read(
     records: _Records,
     fields: Sequence[str],
     id_field: str | None,
-    html: bool | None,
     options: dict[str, Any],
     like: Any,
     groups: bool = False,
 ) -> TextStream:
     """Return documents with the texts of some fields; the others are metadata."""
-    is_html = _is_html(source, records, fields, html, like)
     named = id_field or _naming(records, fields)
     if named is not None and id_field is None and like is None:
         log.info("%s: column %s names the documents", source.path, shown(named))
@@ -178,7 +157,6 @@ def _read(
             if not any(name in record for name in fields):
                 _missing(source, line, record, fields[0])
             texts = [_text_of(source, line, record, n) if n in record else "" for n in fields]
-            texts = list(map(without_tags, texts)) if is_html else texts
             name = None
             if named is not None:
                 name = _name_of(source, line, record, named, number, id_field is not None)
@@ -197,27 +175,12 @@ def _read(
         fields=fields if groups else (),
         named=named is not None,
         facts=[table_fact(title) for title in describing],
-        reading={"fields": list(fields), "document": named, **({"html": True} if is_html else {})},
+        reading={"fields": list(fields), "document": named},
         check=check,
     )
 
 
 # ---- which field is what ----
-
-
-def _is_html(
-    source: Source, records: _Records, fields: Sequence[str], given: bool | None, like: Any
-) -> bool:
-    """Tell whether tags are left out: as given, as in a model's data, or as the texts say."""
-    if given is not None:
-        return given
-    if like is not None:
-        return bool(like.reading.get("html", False))
-    tag = first_tag([text for field in fields for text in _texts(records, field)])
-    if tag:
-        remark = "%s: the texts are HTML; tags such as %s are left out; to count them use %s"
-        log.info(remark, source.path, shown(tag), Argument("html", False))
-    return bool(tag)
 
 
 def _fields(source: Source, records: _Records, wanted: str | None, like: Any) -> list[str]:
@@ -232,11 +195,13 @@ def _fields(source: Source, records: _Records, wanted: str | None, like: Any) ->
     if remembered and all(any(t in record for record in records.sample) for t in remembered):
         return list(remembered)
     if any("text" in record for record in records.sample):
-        if records.titles and like is None:
-            log.info(_REMARK, source.path, "'text'", Argument("field", "NAME"))
+        if like is None:
+            others = [t for t in _titles(records) if t != "text" and _is_prose(records, t)]
+            if records.titles or others:
+                log.info(_REMARK, source.path, "'text'", Argument("field", (others or ["NAME"])[0]))
         return ["text"]
     sizes = {title: sum(map(len, _texts(records, title))) for title in _titles(records)}
-    prose = {t: n for t, n in sizes.items() if is_prose([_short(x) for x in _texts(records, t)])}
+    prose = {t: n for t, n in sizes.items() if _is_prose(records, t)}
     known = [t for t in sorted(sizes, key=lambda t: -sizes[t]) if key(t) in TEXT and sizes[t]]
     if not prose and not known:
         if not records.sample:
@@ -299,8 +264,8 @@ def _texts(records: _Records, title: str) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def _short(text: str) -> str:
-    return text[:LONG_TEXT]
+def _is_prose(records: _Records, title: str) -> bool:
+    return is_prose([text[:LONG_TEXT] for text in _texts(records, title)])
 
 
 def _is_simple(value: Any) -> bool:
@@ -319,42 +284,9 @@ def _cell(value: Any) -> str:
 
 
 def _json_records(source: Source) -> _Records:
-    rows = _json_objects(source)
+    rows = json_objects(source)
     first = list(islice(rows, SAMPLE))
     return _Records(chain(first, rows), [record for _, record in first], [])
-
-
-def _json_objects(source: Source) -> Iterator[tuple[int, Record]]:
-    if _is_json_list(source):
-        yield from _json_list(source)
-        return
-    for number, line in source.lines():
-        if "\0" in line:
-            raise source.error("holds a NUL byte, so it is no text; convert it to UTF-8", number)
-        if not line or line.isspace():
-            continue
-        try:
-            record = json.loads(line)
-        except RecursionError:
-            raise source.error("nested too deeply; flatten it", number) from None
-        except ValueError as error:
-            reason = getattr(error, "msg", None) or str(error)
-            raise source.error(f"not JSON ({reason}); write one object per line", number) from None
-        if not isinstance(record, dict):
-            problem = f"a JSON {type(record).__name__}, not an object; write one object per line"
-            raise source.error(problem, number)
-        yield number, record
-
-
-def _json_list(source: Source) -> Iterator[tuple[int, Record]]:
-    """Iterate over (number, object) of a file that is one list of objects."""
-    with source.open() as stream, source.faults("not a list of JSON objects"):
-        records = json.loads(stream.read().decode("utf-8-sig"))
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            kind = type(record).__name__
-            raise source.error(f"item {number} is a JSON {kind}, not an object; correct it")
-        yield number, record
 
 
 def _table_records(

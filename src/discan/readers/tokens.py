@@ -80,6 +80,11 @@ class TextOptions:
         "Keep these words and no others, in this order, whatever their frequency: a list of "
         "words, or the path of a file with one word per line.",
     ] = None
+    html: Annotated[
+        bool | None,
+        "Whether texts are HTML, whose tags, scripts and entities are no words; told for each text "
+        "if not given.",
+    ] = None
     excerpt: Annotated[
         int,
         "Keep the first so many characters of each text as metadata, so that pages can show them.",

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from discan.data.answers import count_answers, observed
+from discan.data.columns import number
 from discan.data.corpus import Corpus
 from discan.data.nouns import VOTES, Nouns
 from discan.errors import InputError, LimitError, shown
@@ -23,6 +26,8 @@ from discan.validation import one_of
 
 __all__ = ["read_voteview"]
 
+log = logging.getLogger("discan")
+
 YEA, NAY, NONE = 0, 1, -1
 LARGEST_TABLE = 2**26  # legislators x roll calls
 PARTIES = {"100": "D", "200": "R", "328": "I", "329": "I", "1": "Fed", "13": "DR", "29": "Whig"}
@@ -32,6 +37,7 @@ _CODES = {"": NONE, **dict.fromkeys("0789", NONE), **dict.fromkeys("123", YEA)}
 _CODES |= dict.fromkeys("456", NAY)
 _CODES |= {f"{text}.0": code for text, code in _CODES.items() if text}
 _EXPORT = re.compile(r"((?:[hs]\d{3}|hs?all|sall)_)(votes|members|rollcalls)\.csv")
+_COLUMNS = ("congress", "rollnumber", "icpsr", "cast_code")
 _PLAIN = {"votes.csv", "legislators.csv", "rollcalls.csv"}
 
 
@@ -47,6 +53,10 @@ class _Person(NamedTuple):
     party: str
     state: str
     district: str = ""
+    congress: str = ""
+    chamber: str = ""
+    nominate_dim1: float = math.nan  # positions that Voteview estimates
+    nominate_dim2: float = math.nan
 
 
 class _Call(NamedTuple):
@@ -61,7 +71,7 @@ class _Ballot(NamedTuple):
     calls: list[str]
     keys: list[str]
     votes: Array
-    facts: dict[str, list[str]]  # of the people, by title
+    facts: dict[str, list[Any]]  # of the people, by title
 
 
 def _is_votes(source: Source) -> bool:
@@ -102,6 +112,9 @@ def read_voteview(
             "no roll calls found; needed are S108_votes.csv with S108_members.csv and "
             "S108_rollcalls.csv, or votes.csv with legislators.csv"
         )
+    if files.is_export and files.people is None:
+        remark = "%s: no file of members is beside it, so members have numbers and no parties"
+        log.warning(remark, source.path)
     about = _read_calls(source, files)
     ballot = (_read_export if files.is_export else _read_plain)(source, files)
     people, titles, keys, votes, facts = ballot
@@ -146,6 +159,8 @@ def _nouns(files: _Files, orientation: str) -> Nouns:
 def _find(source: Source) -> _Files | None:
     """Find the files of the family in the folder, or beside the file."""
     match = None if source.is_folder else _EXPORT.fullmatch(source.name)
+    if not (source.is_folder or match) and set(_COLUMNS) <= set(_titles(source)):
+        return _renamed(source)
     if not (source.is_folder or match or source.name in _PLAIN):
         return None
     folder = source.path if source.is_folder else source.path.parent
@@ -170,6 +185,24 @@ def _find(source: Source) -> _Files | None:
     return None
 
 
+def _titles(source: Source) -> list[str]:
+    first = source.head.lstrip("\ufeff").partition("\n")[0]
+    return [title.strip().strip('"') for title in first.split(",")]
+
+
+def _renamed(source: Source) -> _Files:
+    """Return Voteview's votes under another name, and members and roll calls that are beside it."""
+    found: list[Path | None] = []
+    for kind in ("members", "rollcalls"):
+        name = source.path.name.replace("votes", kind).replace("Votes", kind.capitalize())
+        own = source.path.with_name(name)
+        others = sorted(source.path.parent.glob(f"*{kind}*.csv*"))
+        found.append(own if own != source.path and own.is_file() else None)
+        if found[-1] is None and len(others) == 1:
+            found[-1] = others[0]
+    return _Files(source.path, found[0], found[1], True)
+
+
 def _vote(source: Source, path: Path, line: int, text: str) -> int:
     code = _CODES.get(text)
     if code is None:
@@ -190,9 +223,17 @@ def _read_calls(source: Source, files: _Files) -> dict[str, _Call]:
             cell.get("vote_question", cell.get("question", "")),
         ]
         text = " ".join(part.strip() for part in parts if part and part.strip() != "n/a")
-        place = f"{cell['congress']} {cell[key]}" if "congress" in cell else str(n)
-        calls[place] = _Call(text, cell.get("session", "").strip().removesuffix(".0"))
+        call = _Call(text, cell.get("session", "").strip().removesuffix(".0"))
+        if "congress" not in cell:
+            calls[str(n)] = call
+            continue
+        for chamber in ("", cell.get("chamber", "")):  # numbers repeat in the other chamber
+            calls[_key(cell["congress"], chamber, cell[key])] = call
     return calls
+
+
+def _key(congress: str, chamber: str, call: str) -> str:
+    return " ".join(part for part in (congress, chamber, call) if part)
 
 
 # ---- names ----
@@ -213,6 +254,10 @@ def _surname(name: str) -> str:
 
 def _label(people: list[_Person]) -> list[str]:
     """Name legislators `McCain (R-AZ)`, with first name or district where that is not enough."""
+    congresses = list(dict.fromkeys(p.congress for p in people))
+    if len(congresses) > 1:  # people are in several of them
+        parts = {c: iter(_label([p for p in people if p.congress == c])) for c in congresses}
+        return [next(parts[p.congress]) for p in people]
     labels = [f"{_surname(p.name.partition(',')[0])} ({p.party}-{p.state})" for p in people]
     longer = [f"{_surname(p.name)} ({p.party}-{p.state})" for p in people]
     labels = _replace_repeated(labels, longer)
@@ -226,10 +271,11 @@ def _label(people: list[_Person]) -> list[str]:
     return _replace_repeated(labels, numbered)
 
 
-def _facts(people: list[_Person]) -> dict[str, list[str]]:
-    """Return what is known of people: party, state and district, if there are any."""
-    facts = {title: [getattr(p, title) for p in people] for title in ("party", "state", "district")}
-    return {title: column for title, column in facts.items() if len(set(column)) > 1}
+def _facts(people: list[_Person]) -> dict[str, list[Any]]:
+    """Return what is known of people, such as party and state, if there are any differences."""
+    titles = [title for title in _Person._fields if title != "name"]
+    facts = {title: [getattr(p, title) for p in people] for title in titles}
+    return {title: column for title, column in facts.items() if len(set(map(str, column))) > 1}
 
 
 def _replace_repeated(labels: list[str], others: list[str]) -> list[str]:
@@ -244,23 +290,22 @@ def _replace_repeated(labels: list[str], others: list[str]) -> list[str]:
 def _read_export(source: Source, files: _Files) -> _Ballot:
     people = _read_members(source, files.people)
     who: dict[tuple[str, str], int] = {}
-    what: dict[tuple[str, str], int] = {}
+    what: dict[tuple[str, str, str], int] = {}
     found: dict[tuple[int, int], int] = {}
-    columns = ("congress", "rollnumber", "icpsr", "cast_code")
-    for line, cell in records(source, files.votes, needed=columns):
-        congress, call, number = cell["congress"], cell["rollnumber"], _number(cell["icpsr"])
-        if not number.isdecimal() or not call.isdecimal():
-            bad = call if number.isdecimal() else cell["icpsr"]
+    for line, cell in records(source, files.votes, needed=_COLUMNS):
+        congress, call, icpsr = cell["congress"], cell["rollnumber"], _number(cell["icpsr"])
+        if not icpsr.isdecimal() or not call.isdecimal():
+            bad = call if icpsr.isdecimal() else cell["icpsr"]
             raise source.error(f"{shown(bad)} is not a whole number", line, files.votes)
-        if cell.get("chamber") == "President" or int(number[:9]) >= FIRST_PRESIDENT:
+        if cell.get("chamber") == "President" or int(icpsr[:9]) >= FIRST_PRESIDENT:
             continue
-        if people and (congress, number) not in people:
-            problem = f"legislator {shown(number)} is not in {files.people}; add the member"
+        if people and (congress, icpsr) not in people:
+            problem = f"legislator {shown(icpsr)} is not in {files.people}; add the member"
             raise source.error(problem, line, files.votes)
-        i = who.setdefault((congress, number), len(who))
-        j = what.setdefault((congress, call), len(what))
+        i = who.setdefault((congress, icpsr), len(who))
+        j = what.setdefault((congress, cell.get("chamber", ""), call), len(what))
         if (i, j) in found:
-            problem = f"a second vote of {shown(number)} in roll call {call}"
+            problem = f"a second vote of {shown(icpsr)} in roll call {call}"
             raise source.error(problem, line, files.votes)
         found[i, j] = _vote(source, files.votes, line, cell["cast_code"])
         if len(who) * len(what) > LARGEST_TABLE:
@@ -277,24 +322,25 @@ def _read_export(source: Source, files: _Files) -> _Ballot:
 def _ballot(
     people: dict[tuple[str, str], _Person],
     who: list[tuple[str, str]],
-    what: list[tuple[str, str]],
+    what: list[tuple[str, str, str]],
     votes: Array,
 ) -> _Ballot:
     """Name legislators and roll calls, with their congress if there are several."""
     names = [number for _, number in who]
-    facts: dict[str, list[str]] = {}
+    facts: dict[str, list[Any]] = {}
     if people:
         order = {key: n for n, key in enumerate(people)}
         rows = sorted(range(len(who)), key=lambda i: order[who[i]])
         who, votes = [who[i] for i in rows], votes[rows]
         found = [people[key] for key in who]
         names, facts = _label(found), _facts(found)
-    calls = [call for _, call in what]
-    if len({congress for congress, _ in what}) > 1:
+    several = len({congress for congress, _, _ in what}) > 1
+    if several:
         names = [f"{name} {key[0]}" for name, key in zip(names, who, strict=True)]
-        calls = [f"{congress}-{call}" for congress, call in what]
-    keys = [f"{congress} {call}" for congress, call in what]
-    return _Ballot(names, calls, keys, votes, facts)
+    if len({chamber for _, chamber, _ in what}) < 2:  # its name says nothing
+        what = [(congress, "", call) for congress, _, call in what]
+    calls = [_key(c if several else "", chamber, n).replace(" ", "-") for c, chamber, n in what]
+    return _Ballot(names, calls, [_key(*parts) for parts in what], votes, facts)
 
 
 def _read_members(source: Source, path: Path | None) -> dict[tuple[str, str], _Person]:
@@ -303,14 +349,22 @@ def _read_members(source: Source, path: Path | None) -> dict[tuple[str, str], _P
         return people
     needed = ("congress", "icpsr", "state_abbrev", "party_code", "bioname")
     for _, cell in records(source, path, needed=needed):
-        number, party = _number(cell["icpsr"]), _number(cell["party_code"])
-        people[cell["congress"], number] = _Person(
-            cell["bioname"].strip() or number,
+        icpsr, party = _number(cell["icpsr"]), _number(cell["party_code"])
+        people[cell["congress"], icpsr] = _Person(
+            cell["bioname"].strip() or icpsr,
             PARTIES.get(party, party),
             cell["state_abbrev"].strip(),
             cell.get("district_code", "").strip(),
+            cell["congress"],
+            cell.get("chamber", ""),
+            *(_position(cell.get(f"nominate_dim{n}", "")) for n in (1, 2)),
         )
     return people
+
+
+def _position(text: str) -> float:
+    found = number(text)
+    return math.nan if found is None or not math.isfinite(found) else found
 
 
 def _number(text: str) -> str:

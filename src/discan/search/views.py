@@ -70,7 +70,7 @@ def _tables(fit: Fit, corpus: Corpus | None, most: int, engine: Engine) -> Itera
     if corpus is None:
         if fit.documents is None:
             raise InputError("the model has no training documents; give documents to search")
-        if kept:
+        if kept and fit.draws is not None and fit.draws.component_counts:
             yield from _kept_tables(fit, kept)
         else:
             yield fit.proportions, fit.component_counts.sum(axis=1), alpha, None

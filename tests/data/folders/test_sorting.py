@@ -30,10 +30,11 @@ def test_equals_the_table_in_memory(tmp_path, monkeypatch, order, fractions, run
     else:
         place = rng.permutation(n)
     documents, words, counts = documents[place], words[place], counts[place]
-    spool = TripleSpool(tmp_path, run_entries)
+    spool = TripleSpool(tmp_path, run_entries=run_entries)
     for start in range(0, n, 13):
         part = slice(start, start + 13)
-        spool.add(documents[part], words[part], counts[part])
+        spool.add(documents[part], words[part], counts[part], dict)
+    spool.flush(dict)
     pieces = list(spool.pieces(*shape))
     found = join_pieces(pieces)
     expected = Corpus(sparse.coo_array((counts, (documents, words)), shape=shape))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discan import __version__
 from discan.data.blocks import BLOCK_ENTRIES
 from discan.data.corpus import Corpus
 from discan.data.drafts import storage_errors
@@ -33,8 +34,8 @@ from discan.data.intake import LARGEST_INT32
 from discan.data.layout import Layout
 from discan.data.left_out import NOTHING
 from discan.data.nouns import Nouns
-from discan.data.storage import write_file
-from discan.errors import InputError, LimitError
+from discan.data.storage import read_file, write_file
+from discan.errors import DiscanError, InputError, LimitError
 from discan.typing import Array
 
 __all__ = ["SHARD_ENTRIES", "FolderWriter", "write_corpus"]
@@ -180,7 +181,8 @@ class FolderWriter:
             content.update(np.ascontiguousarray(array).data)
         name = shard_name(len(self._shards), content.hexdigest())
         path = self.path / SHARDS / name
-        write_file(path, "shard", {}, arrays)
+        if not _is_written(path):
+            write_file(path, "shard", {}, arrays)
         kind = np.float64 if counts.dtype.kind == "f" else np.int64
         tokens = counts.sum(dtype=kind).item()
         entry = Shard(name, piece.n_documents, piece.words.size, tokens, file_sha256(path))
@@ -244,6 +246,15 @@ def write_corpus(
             )
         )
     return writer.finish(corpus.layout, corpus.nouns, corpus.reading, corpus.left_out)
+
+
+def _is_written(path: Path) -> bool:
+    """Tell whether a conversion that was interrupted has written a shard of this name, whole."""
+    try:
+        header, _ = read_file(path, "shard")
+    except DiscanError:
+        return False
+    return bool(header["library"] == __version__)
 
 
 def _smallest(counts: Array) -> Array:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read counts of an allele per individual and SNP, 0 to 2: .012, .geno, .lfmm, and tables."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from discan.data.columns import number
+from discan.data.corpus import Corpus
+from discan.errors import shown
+from discan.readers.allele_codes import Exposures, dosage_corpus
+from discan.readers.guess import reader
+from discan.readers.source import Source
+from discan.readers.tables import open_table
+from discan.typing import Array
+
+__all__ = ["read_dosages"]
+
+log = logging.getLogger("discan")
+
+_MARKS = {"", "NA", "nan", "NaN", ".", "?", "-1", "-9", "9"}
+_PACKED = b"GENO"  # begins a packed .geno
+
+
+@reader(
+    "dosages",
+    "counts of an allele, 0 to 2: vcftools' .012, EIGENSTRAT's .geno, LEA's .lfmm, or a table",
+    endings=(".012", ".geno", ".lfmm"),
+)
+def read_dosages(source: Source, exposures: Exposures = True) -> Corpus:
+    """Read counts of one allele of each SNP; names are read from the files beside it."""
+    if source.name.endswith(".geno"):
+        return _read_geno(source, exposures)
+    if source.name.endswith((".012", ".lfmm")):
+        rows = [(line, text.split()) for line, text in source.lines() if text.strip()]
+        numbered = source.name.endswith(".012")
+        counts = _table(source, [(line, row[1:] if numbered else row) for line, row in rows])
+        if not numbered:
+            return dosage_corpus(source, counts, None, None, None, exposures)
+        people = _column(source, f"{source.path.name}.indv", 0)
+        places = _column(source, f"{source.path.name}.pos", 0, 1)
+        pairs = [("alt", "ref")] * counts.shape[1]
+        return dosage_corpus(source, counts, people, places, pairs, exposures)
+    table = open_table(source, None, None, True, numeric=True)
+    named = any(number(row[0]) is None for row in table.sample) or table.titles[0] == "column 1"
+    lines, names = [], []
+    for line, row in table.rows:
+        lines.append((line, [cell.strip() for cell in row[named:]]))
+        names.append(row[0].strip())
+    snps = table.titles[named:] if table.has_titles else None
+    counts = _table(source, lines)
+    return dosage_corpus(source, counts, names if named else None, snps, None, exposures)
+
+
+def _read_geno(source: Source, exposures: bool) -> Corpus:
+    """Read one row per SNP, one digit per individual."""
+    with source.open() as stream:
+        if stream.read(len(_PACKED)) == _PACKED:
+            raise source.error("a packed .geno; write it as EIGENSTRAT with convertf first")
+    rows = [(line, list(text.strip())) for line, text in source.lines() if text.strip()]
+    counts = _table(source, rows).T
+    stem = source.path.name[: len(source.name)].removesuffix(".geno")
+    people, populations = (_column(source, f"{stem}.ind", n) for n in (0, 2))
+    snps, one, two = (_column(source, f"{stem}.snp", n) for n in (0, 4, 5))
+    pairs = list(zip(one, two, strict=True)) if one and two else None
+    facts = {"population": populations} if populations else {}
+    return dosage_corpus(source, counts, people, snps, pairs, exposures, facts)
+
+
+def _table(source: Source, rows: Sequence[tuple[int, list[str]]]) -> Array:
+    """Return counts (rows, columns), NaN if missing."""
+    if not rows:
+        raise source.error("no genotypes")
+    width = len(rows[0][1])
+    known = {"0": 0.0, "1": 1.0, "2": 2.0, **dict.fromkeys(_MARKS, np.nan)}
+    result = np.empty((len(rows), width))
+    for n, (line, cells) in enumerate(rows):
+        if len(cells) != width:
+            raise source.error(f"{len(cells)} genotypes, expected {width}", line)
+        for j, cell in enumerate(cells):
+            value = known.get(cell)
+            if value is None:
+                value = number(cell)
+                if value is None or not 0 <= value <= 2:
+                    problem = f"{shown(cell)} is no count of alleles from 0 to 2, or missing"
+                    raise source.error(problem, line)
+                known[cell] = value
+            result[n, j] = value
+    return result
+
+
+def _column(source: Source, name: str, *columns: int) -> list[str] | None:
+    """Return columns of a file beside the data, joined by colons; None if there is none."""
+    path: Path | None = source.beside(name)
+    if path is None:
+        if columns[0] == 0:
+            log.warning("%s: no %s beside it, so there are numbers for names", source.path, name)
+        return None
+    rows = [text.split() for _, text in source.lines(path) if text.strip()]
+    if any(len(row) <= max(columns) for row in rows):
+        return None
+    return [":".join(row[n] for n in columns) for row in rows]
