@@ -8,6 +8,7 @@ import time
 import numpy as np
 from common import Report
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 import discan
 from discan.engines.threads import Threads
@@ -46,7 +47,7 @@ def speed(report: Report) -> None:
     whole = AllShares(top.rows(slice(None), np.float32))
     kinds["all shares, float32"] = Index(fit, (View(whole, weight),))
     rows = []
-    with Threads(1) as engine:
+    with threadpool_limits(1), Threads(1) as engine:  # threads of BLAS count, too
         for title, index in kinds.items():
             arrays = [weight, *vars(index.views[0].shares).values()]
             if index.words is not None:

@@ -162,7 +162,7 @@ def test_contributing_has_every_part_and_every_verb():
     tree = text.partition("src/discan/\n")[2].partition("```")[0]
     parts = {path.parent.name for path in (ROOT / "src" / "discan").glob("*/__init__.py")}
     assert set(re.findall(r"^  (\w+)/ ", tree, re.MULTILINE)) == parts
-    verbs = re.findall(r"^  \| `(\w+)` \|", text, re.MULTILINE)
+    verbs = re.findall(r"^ +\| `(\w+)` \|", text, re.MULTILINE)
     public = {name for name, value in vars(Algorithm).items() if callable(value)}
     assert set(verbs) == {name for name in public if not name.startswith("_")}
 

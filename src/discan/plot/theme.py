@@ -131,12 +131,14 @@ def share_chart(
     }
 
 
-def line_chart(x: dict[str, Any], y: dict[str, Any], *, width: int, right: int) -> dict[str, Any]:
+def line_chart(
+    x: dict[str, Any], y: dict[str, Any], *, width: int, right: int, height: int = 440
+) -> dict[str, Any]:
     """Return the layout of lines over a plane; ``x`` and ``y`` are arguments of `axis`."""
     left = 44 + int(widest(list(y["ticktext"]), 12))
     return {
         **legend(),
-        "width": width + left + right, "height": 440,
+        "width": width + left + right, "height": height,
         "margin": {"l": left, "r": right, "t": TITLE_HEIGHT + 16, "b": 56},
         "xaxis": axis(showline=True, anchor="y", **x),
         "yaxis": axis(showgrid=True, anchor="x", **y),
