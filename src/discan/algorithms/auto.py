@@ -19,7 +19,7 @@ __all__ = ["choose", "learnt_by_default"]
 
 # A chain that has an answer soon, and a better one the longer it runs.
 CHAIN = Collapsed(
-    burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, smooth=60, start="map", settle=0.003
+    burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, smooth=60, start="map", settle=0.002
 )
 # If it counts components, its start has been a chain, which has decided about them.
 COUNTING = replace(CHAIN, n_draws=250, smooth=0)

@@ -101,13 +101,20 @@ def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1)
     corpus, n_components = schedule.corpus, times * len(task.model.alpha)
     chain = Collapsed().plan(corpus, n_components, np.uint64(task.seed))
     read = 8.0 * n_components * (corpus.n_words + 3.0 * corpus.n_documents)
-    if corpus.on_disk and is_small(corpus):
-        read += 8.0 * (corpus.n_entries + corpus.n_documents)
     return max(times * _map_bytes(task, schedule, n_workers), chain.bytes + read)
 
 
 def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """A chain with twice as many components, or one with as many as are wanted."""
+    """A chain with twice as many components, or one with as many as are wanted.
+
+    Few documents of a folder are loaded for it, so they are loaded here, too, and counted.
+    """
+    corpus = schedule.corpus
+    if corpus.on_disk and is_small(corpus):
+        loaded = corpus.loaded()
+        data = 8.0 * (corpus.n_entries + corpus.n_documents)
+        task, schedule = replace(task, corpus=loaded), replace(schedule, corpus=loaded)
+        return data + _flat_bytes(task, schedule, n_workers)
     if not begins_with_too_many(task):
         return _chain_bytes(task, schedule, n_workers)
     return _chain_bytes(task, schedule, n_workers, 2) + TOKEN * float(schedule.corpus.n_tokens)
