@@ -99,7 +99,8 @@ class Sampler(Algorithm):
             "keep_draws": self.keep_draws,
             "forget": self.forget,
             "settle": self.settle,
-            "least": max(LEAST_SWEEPS, min(MOST_LEAST_SWEEPS, affordable)),
+            # quarters as long as the smooth sweeps: after these the chain rises slowly for a while
+            "least": max(LEAST_SWEEPS, 4 * self.smooth, min(MOST_LEAST_SWEEPS, affordable)),
         }
 
     # ---- a cycle ----
