@@ -20,7 +20,7 @@ from discan.kernels.evidence import fold_in
 from discan.kernels.gibbs import augment_loadings, augment_scores
 from discan.kernels.objective import log_loadings
 from discan.models import LoadingsPrior, Model
-from discan.models.hyperparameters import AugmentedScores
+from discan.models.hyperparameters import ClassScores
 from discan.typing import Array
 from discan.validation import FINITE, flag, number, one_of, whole
 
@@ -125,17 +125,8 @@ class Sampler(Algorithm):
         )  # fmt: skip
         n_documents = np.bincount(classes[block.levels], minlength=model.n_classes)
         exposures = model.exposure_of_level(levels)
-        lane.add_scores(
-            model.sums_of(
-                [
-                    AugmentedScores(
-                        tables[c], active[classes == c], scores[c], float(log_beta[c]),
-                        int(n_documents[c]), exposures[classes == c],
-                    )
-                    for c in range(model.n_classes)
-                ]
-            )
-        )  # fmt: skip
+        sums = ClassScores(tables, active, scores, log_beta, n_documents, exposures, classes)
+        lane.add_scores(model.sums_by_class(sums))
 
     def finish(
         self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,

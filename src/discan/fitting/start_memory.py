@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -109,10 +110,10 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
     Few documents of a folder are loaded for it, so they are loaded here, too, and counted.
     """
-    corpus = schedule.corpus
+    corpus: Any = schedule.corpus
     if corpus.on_disk and is_small(corpus):
         loaded = corpus.loaded()
-        data = 8.0 * (corpus.n_entries + corpus.n_documents)
+        data = 8.0 * float(corpus.n_entries + corpus.n_documents)
         task, schedule = replace(task, corpus=loaded), replace(schedule, corpus=loaded)
         return data + _flat_bytes(task, schedule, n_workers)
     if not begins_with_too_many(task):

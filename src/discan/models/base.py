@@ -23,7 +23,13 @@ from scipy.special import gammaln
 
 from discan.data.corpus import Corpus
 from discan.errors import DiscanError, InputError, LimitError
-from discan.models.hyperparameters import AugmentedScores, ExpectedScores, Hyperprior, Mode
+from discan.models.hyperparameters import (
+    AugmentedScores,
+    ClassScores,
+    ExpectedScores,
+    Hyperprior,
+    Mode,
+)
 from discan.registry import Registry
 from discan.typing import Array
 from discan.validation import LARGEST, LEAST, POSITIVE, vector
@@ -163,6 +169,10 @@ class Model(ABC):
     def exposure_of_level(self, levels: Array) -> Array:
         """Exposure of each level, (T,): the first column if levels have classes."""
         return levels if levels.ndim == 1 else levels[:, 0]
+
+    def sums_by_class(self, sums: ClassScores) -> Any:
+        """Return the sums that ``resample`` takes: those of the one class there is."""
+        return sums.parts[0]
 
     def sums_of(self, parts: list[Any]) -> Any:
         """Return the sums over documents of each class, in the form that learning takes."""

@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from discan.data.corpus import Corpus
 from discan.models.base import Model, ScoreTable
-from discan.models.hyperparameters import Hyperprior, Mode
+from discan.models.hyperparameters import ClassScores, Hyperprior, Mode
 from discan.typing import Array
 
 __all__ = ["ClassSums", "Classed"]
@@ -207,6 +207,10 @@ class Classed(Model):
 
     # ---- learning ----
 
+    def sums_by_class(self, sums: ClassScores) -> ClassScores:
+        """Return the sums of all classes."""
+        return sums
+
     def sums_of(self, parts: list[Any]) -> ClassSums:
         """Return the sums over the documents of each class."""
         return ClassSums(tuple(parts))
@@ -221,12 +225,13 @@ class Classed(Model):
         """Exact draw of the hyperparameters of each class given its documents."""
         return self._learnt(sums, lambda model, part: model.resample(learn, part, prior, rng))
 
-    def _learnt(self, sums: ClassSums, learn: Callable[[Any, Any], Any]) -> Classed:
+    def _learnt(self, sums: ClassSums | ClassScores, learn: Callable[[Any, Any], Any]) -> Classed:
         """Learn the prior of each class that has documents; that of the others is their mean."""
-        sizes = np.array([part.n_documents for part in sums.parts], dtype=np.float64)
+        parts = sums.parts
+        sizes = np.array([part.n_documents for part in parts], dtype=np.float64)
         models = [
             learn(model, part) if size else model
-            for model, part, size in zip(self.models, sums.parts, sizes, strict=True)
+            for model, part, size in zip(self.models, parts, sizes, strict=True)
         ]
         shares = sizes / max(sizes.sum(), 1.0)
         mean = {

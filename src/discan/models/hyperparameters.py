@@ -16,6 +16,7 @@ from discan.validation import number
 __all__ = [
     "FLAT",
     "AugmentedScores",
+    "ClassScores",
     "ExpectedScores",
     "Hyperprior",
     "Mode",
@@ -135,6 +136,46 @@ class AugmentedScores:
             self.n_documents + other.n_documents,
             self.exposure_levels,
         )
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """The same sums by class: a row per class of documents, so that they are added quickly.
+
+    tables (C, K); active (T, K); scores (C, K); log_beta (C,); n_documents (C,); exposure_levels
+    (T,); class_of_level (T,).
+    """
+
+    tables: Array
+    active: Array
+    scores: Array
+    log_beta: Array
+    n_documents: Array
+    exposure_levels: Array = field(repr=False)
+    class_of_level: Array = field(repr=False)
+
+    def __add__(self, other: ClassScores) -> ClassScores:
+        """Add the sums of two sets of documents."""
+        return ClassScores(
+            self.tables + other.tables,
+            self.active + other.active,
+            self.scores + other.scores,
+            self.log_beta + other.log_beta,
+            self.n_documents + other.n_documents,
+            self.exposure_levels,
+            self.class_of_level,
+        )
+
+    @property
+    def parts(self) -> tuple[AugmentedScores, ...]:
+        """The sums of each class."""
+        return tuple(self._part(c, self.class_of_level == c) for c in range(len(self.tables)))
+
+    def _part(self, c: int, at: Array) -> AugmentedScores:
+        return AugmentedScores(
+            self.tables[c], self.active[at], self.scores[c], float(self.log_beta[c]),
+            int(self.n_documents[c]), self.exposure_levels[at],
+        )  # fmt: skip
 
 
 def bounded(values: Any) -> Array:
