@@ -21,15 +21,13 @@ WHAT = {
     "folder run": 100,
     "command": 60,
 }
-COSTLY = ("begun", "run", "folder run", "command")
-"""In the short form, a step fails with one of three errors, and the process dies there."""
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes die in forks")
 
 
-def check(what, folder, *turns):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes die in forks")
+@pytest.mark.parametrize("what", WHAT)
+def test_all_or_nothing(what, tmp_path):
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(folder), what, *turns],
+        [sys.executable, str(SCRIPT), str(tmp_path), what],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
@@ -37,15 +35,4 @@ def check(what, folder, *turns):
     found = json.loads(done.stdout.splitlines()[-1])
     assert not found["problems"], found["problems"]
     print(what, found["tries"])
-    assert found["tries"] >= WHAT[what] / (2 if turns else 1)
-
-
-@pytest.mark.parametrize("what", WHAT)
-def test_all_or_nothing(what, tmp_path):
-    check(what, tmp_path, *(("turns",) if what in COSTLY else ()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", COSTLY)
-def test_all_or_nothing_with_every_error(what, tmp_path):
-    check(what, tmp_path)
+    assert found["tries"] >= WHAT[what]
