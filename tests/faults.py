@@ -4,8 +4,7 @@
 ``python tests/faults.py FOLDER WHAT`` writes an old file, then tries to write a new one in its
 place, again and again: the N-th write, fsync or replace fails with each of several errors, or the
 process dies there, for N = 1, 2, ... until nothing fails any more. After each try it checks what is
-left. It prints one line of JSON: how many tries there were, and what went wrong. With a third
-argument, ``turns``, each step fails with one of the errors, which take turns.
+left. It prints one line of JSON: how many tries there were, and what went wrong.
 """
 
 from __future__ import annotations
@@ -330,15 +329,14 @@ def die_at(target, folder, at):
     return problems, code == 0
 
 
-def main(folder, what, turns=None):
+def main(folder, what):
     """Try every step."""
     logging.disable(logging.CRITICAL)
     folder = Path(folder)
     problems, tries = [], 0
     for target in targets(what, folder):
-        for first in (0,) if turns else range(len(ERRORS)):
+        for error in ERRORS:
             for at in range(1, 1000):
-                error = ERRORS[(first + at * bool(turns)) % len(ERRORS)]
                 target.reset()
                 found, over = fail_at(target, folder, at, error)
                 problems += found
