@@ -19,10 +19,11 @@ from pathlib import Path
 
 import numpy as np
 from faults import KILLED, Shim
+from genotype_files import write_plink, write_vcf
 
 import discan
-from discan.data.folders import sorting
-from discan.readers import cells, numbers, row_entries
+from discan.data.folders import sorting, tiles
+from discan.readers import cells, genetics, numbers, row_entries, vcf
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (30, 9)) * 7
 WORDS = [f"w{n}" for n in range(9)]
@@ -107,6 +108,22 @@ def write_ldac(folder):
     return folder / "x.ldac", {"format": "ldac"}
 
 
+def write_svmlight(folder):
+    rows = [[f"{j}:{w}" for j, w in enumerate(row.tolist()) if w] for row in COUNTS]
+    lines = [f"{n % 3} {' '.join(row)}\n" for n, row in enumerate(rows)]
+    (folder / "x.svmlight").write_text("".join(lines))
+    return folder / "x.svmlight", {"labels": True}
+
+
+def write_bed(folder):
+    return write_plink(folder, COUNTS.T // 7 % 4), {}
+
+
+def write_calls(folder):
+    write_vcf(folder / "x.vcf")
+    return folder / "x.vcf", {}
+
+
 def dask_array(folder):
     from dask import array
 
@@ -138,7 +155,8 @@ KINDS = {
     "mtx": write_mtx, "mtx.gz": write_gz, "uci": write_uci, "long": write_long,
     "long parquet": as_parquet(write_long), "wide": write_wide,
     "wide parquet": as_parquet(write_wide), "h5ad by gene": lambda f: write_h5ad(f, True),
-    "h5ad": write_h5ad, "ldac": write_ldac, "dask array": dask_array, "dask frame": dask_frame,
+    "h5ad": write_h5ad, "ldac": write_ldac, "svmlight": write_svmlight, "plink": write_bed,
+    "vcf": write_calls, "dask array": dask_array, "dask frame": dask_frame,
     "pyarrow": pyarrow_set,
 }  # fmt: skip
 
@@ -187,6 +205,8 @@ def main(folder, kind):
     """Die at every step."""
     os.fsync = lambda descriptor: None  # the disk itself does not fail here
     sorting.RUN_ENTRIES, sorting._FEWEST = 50, 5
+    tiles.BAND_CELLS = genetics.GENOTYPES_AT_ONCE = vcf.CALLS_AT_ONCE = 60
+    genetics.CELLS_AT_ONCE = vcf.CELLS_AT_ONCE = 60
     numbers.CHUNK, row_entries.ROWS_AT_ONCE, cells.CELLS_AT_ONCE = 100, 20, 40
     folder = Path(folder)
     whole, big = folder / "whole", folder / "big"

@@ -2,26 +2,11 @@
 """PLINK genotypes: alleles, missing calls and wrong files."""
 
 import numpy as np
+from genotype_files import write_plink
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discan.readers import Source, guess, read
-
-
-def write_plink(folder, codes, stem="x"):
-    """Write codes (SNPs, people): 0 and 3 are homozygous, 2 is mixed, 1 is missing."""
-    codes = np.asarray(codes, dtype=np.uint8)
-    n_snps, n_people = codes.shape
-    padded = np.zeros((n_snps, -(-n_people // 4) * 4), dtype=np.uint8)
-    padded[:, :n_people] = codes
-    packed = (padded.reshape(n_snps, -1, 4) << np.array([0, 2, 4, 6], dtype=np.uint8)).sum(axis=2)
-    bed = folder / f"{stem}.bed"
-    bed.write_bytes(b"\x6c\x1b\x01" + packed.astype(np.uint8).tobytes())
-    people = "".join(f"f{i} i{i} 0 0 1 -9\n" for i in range(n_people))
-    (folder / f"{stem}.fam").write_text(people)
-    snps = "".join(f"1\trs{j}\t0\t{j}\tA\tG\n" for j in range(n_snps))
-    (folder / f"{stem}.bim").write_text(snps)
-    return bed
 
 
 def test_plink(tmp_path):

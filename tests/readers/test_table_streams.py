@@ -224,9 +224,12 @@ def test_memory_does_not_grow(tmp_path):
 # ---- interrupted ----
 
 INTERRUPTED = Path(__file__).parents[1] / "interrupted.py"
-IN_RUNS = ("mtx", "mtx.gz", "uci", "long", "long parquet", "wide", "wide parquet", "h5ad by gene")
+IN_RUNS = (
+    "mtx", "mtx.gz", "uci", "long", "long parquet", "wide", "wide parquet", "h5ad by gene",
+    "ldac", "svmlight", "plink", "vcf",
+)  # fmt: skip
 IN_PARTS = ("dask array", "dask frame", "pyarrow")
-OTHERS = ("h5ad", "ldac")
+OTHERS = ("h5ad",)
 USUAL = ("mtx", "long", "wide")  # the others load a library in each of a hundred processes
 KINDS = [pytest.param(k, marks=() if k in USUAL else pytest.mark.slow)
         for k in (*IN_RUNS, *IN_PARTS, *OTHERS)]  # fmt: skip

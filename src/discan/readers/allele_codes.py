@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,12 +14,17 @@ from scipy import sparse
 from discan.data.answers import count_answers
 from discan.data.columns import Codes
 from discan.data.corpus import Corpus
-from discan.data.intake import offsets
+from discan.data.folders.pieces import Piece
+from discan.data.folders.tiles import Tiles
+from discan.data.intake import offsets, tightest
 from discan.data.nouns import ALLELES
 from discan.readers.source import Source
 from discan.typing import Array
 
-__all__ = ["Exposures", "allele_corpus", "distinct_names", "dosage_corpus", "family_facts"]
+__all__ = [
+    "CELLS_AT_ONCE", "Exposures", "allele_corpus", "column_blocks", "dense_pieces",
+    "distinct_names", "dosage_corpus", "family_facts",
+]  # fmt: skip
 
 log = logging.getLogger("discan")
 
@@ -90,6 +95,31 @@ def allele_corpus(
         metadata=metadata,
         nouns=ALLELES,
     )
+
+
+def column_blocks(tiles: Tiles, cells: int) -> Iterator[Array]:
+    """Iterate over codes of individuals (n, L), whose loci are lines, about so many cells each."""
+    step = max(1, cells // tiles.n_lines)
+    for first in range(0, tiles.width, step):
+        yield tiles.columns(first, min(first + step, tiles.width))
+
+
+def dense_pieces(blocks: Iterable[Array], counts: Callable[[Array], Array]) -> Iterator[Piece]:
+    """Iterate over individuals with counts of alleles.
+
+    Parameters
+    ----------
+    blocks : codes of individuals, (n, L) arrays
+    counts : function of codes (n, L) that returns the counts of the alleles of each, (n, L, A)
+    """
+    for codes in blocks:
+        dense = counts(codes).reshape(len(codes), -1)
+        found = np.flatnonzero(dense)
+        yield Piece(
+            indptr=offsets(np.count_nonzero(dense, axis=1)),
+            words=(found % dense.shape[1]).astype(np.int32),
+            counts=tightest(dense.ravel()[found]),
+        )
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:

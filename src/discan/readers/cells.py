@@ -14,7 +14,7 @@ from scipy import sparse
 from discan.data.annotated import Place, choose_place, join_modalities, unique_names
 from discan.data.corpus import Corpus
 from discan.data.folders.pieces import Piece
-from discan.data.folders.sorting import Mark
+from discan.data.folders.runs import Mark
 from discan.data.intake import read_table, tightest
 from discan.data.nouns import CELLS
 from discan.errors import shown
@@ -81,7 +81,7 @@ def _stream_h5ad(source: Source, layer: str | None = None, raw: bool = False) ->
     known = TableFacts(*shape, **facts)
     if by_column:
         return TableStream(source, lambda: known, _ByGene(source, place))
-    return TableStream(source, lambda: known, pieces=_by_cell(source, place))
+    return TableStream(source, lambda: known, pieces=lambda: _by_cell(source, place))
 
 
 @contextmanager

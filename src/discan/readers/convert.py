@@ -20,7 +20,7 @@ from discan.data.folders.format import (
     check_links,
     is_corpus_folder,
 )
-from discan.data.folders.sorting import RUN
+from discan.data.folders.runs import RUN
 from discan.data.folders.writer import SHARD_ENTRIES, FolderWriter, write_corpus
 from discan.data.locks import locked
 from discan.data.nouns import Nouns
@@ -77,7 +77,7 @@ def convert(
     max_unpacked : int, default=2**30
         A file is refused if it unpacks to more bytes than this and than a hundred times its size.
     shard_entries : int
-        Non-zeros in each file of the folder, about.
+        Non-zeros, documents and exposures in each file of the folder, about.
     progress : function, optional
         Is called with a line of text: what is being done, and how far it is.
     **options
@@ -123,6 +123,8 @@ def convert(
     if table is None:
         _remark_on_loss(target, f"{format} is read whole, so it is read again")
         return _write(read(source, format, **options), target, unit, shard_entries)
+    if not table.goes_on:
+        _remark_on_loss(target, f"{format} by document is read again")
     with _claimed(target) as folder:
         return convert_table(table, FolderWriter(target, shard_entries), folder, **how)
 

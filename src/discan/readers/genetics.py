@@ -5,26 +5,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from discan.data.corpus import Corpus
+from discan.data.folders.pieces import Piece
+from discan.data.folders.runs import Mark
+from discan.data.folders.tiles import Tiles
 from discan.data.nouns import ALLELES
 from discan.errors import shown
-from discan.readers.allele_codes import family_facts
+from discan.readers.allele_codes import CELLS_AT_ONCE, column_blocks, dense_pieces, family_facts
 from discan.readers.guess import reader
-from discan.readers.numbers import dense_table
 from discan.readers.source import Source
-from discan.typing import Array
+from discan.readers.table_streams import Cells, TableFacts, TableStream, collect_table
 
 __all__ = ["read_plink"]
 
 log = logging.getLogger("discan")
 
 MAGIC = b"\x6c\x1b"
-SNPS_AT_ONCE = 2**10
+GENOTYPES_AT_ONCE = 2**22
 
 _ALLELES = np.array([[2, 0], [0, 0], [1, 1], [0, 2]], dtype=np.int8)  # code 1 is missing
 _MISSING = 1
@@ -60,6 +63,7 @@ def _is_plink(source: Source) -> bool:
     "PLINK genotypes, .bed with .bim and .fam beside it; each SNP a group of two alleles",
     endings=(".bed", ".bim", ".fam"),
     sniff=_is_plink,
+    table=lambda source, **options: _stream_plink(source, **options),
 )
 def read_plink(
     source: Source,
@@ -68,6 +72,11 @@ def read_plink(
     ] = True,
 ) -> Corpus:
     """Read genotypes: one individual per document, with two tokens (alleles) for each SNP."""
+    return collect_table(_stream_plink(source, exposures))
+
+
+def _stream_plink(source: Source, exposures: bool = True) -> TableStream:
+    """Read genotypes in pieces."""
     family = _family(source)
     if family is None:
         raise source.error(".bed, .bim and .fam of one name are needed, in one folder")
@@ -80,22 +89,26 @@ def read_plink(
         words += [f"{name}:{fields[4]}", f"{name}:{fields[5]}"]
     if not people or not snps:
         raise source.error(f"no {'SNPs' if people else 'individuals'}")
-    codes = _read_bed(source, family.bed, len(people), len(snps))
-
-    def alleles(rows: slice) -> Array:
-        return _ALLELES[codes[rows]].reshape(-1, len(words))
-
-    seen = codes != _MISSING if exposures else None
-    return source.corpus(
-        dense_table(len(people), len(words), alleles),
+    lines = _BedLines(source, family.bed, len(people), len(snps))
+    known = TableFacts(
+        len(people),
+        len(words),
+        words,
+        people,
+        family_facts(heads) | _populations(source, family, len(people)),
+        ALLELES,
         groups=np.repeat(np.arange(len(snps)), 2),
-        exposures=None if seen is None or seen.all() else seen,
-        document_names=people,
-        word_names=words,
         group_names=snps,
-        metadata=family_facts(heads) | _populations(source, family, len(people)),
-        nouns=ALLELES,
     )
+
+    def facts(_: Tiles) -> TableFacts:
+        return replace(known, exposed=exposures and lines.n_missing > 0)
+
+    def pieces(tiles: Tiles) -> Iterator[Piece]:
+        return dense_pieces(column_blocks(tiles, CELLS_AT_ONCE), _ALLELES.__getitem__)
+
+    bed = Source(family.bed, source.max_unpacked)
+    return TableStream(bed, facts, lines=lines, pieces=pieces, how=(len(people), len(snps)))
 
 
 def _populations(source: Source, family: _Family, n_people: int) -> dict[str, list[str]]:
@@ -122,37 +135,60 @@ def _fields(source: Source, path: Path, least: int) -> Iterator[list[str]]:
             yield fields
 
 
-def _read_bed(source: Source, path: Path, n_people: int, n_snps: int) -> Array:
-    """Read the two-bit codes, (people, SNPs) uint8; the size must agree with the names."""
-    width = (n_people + 3) // 4
-    expected = 3 + width * n_snps
+class _BedLines:
+    """Two-bit codes of genotypes, a line per SNP; the size must agree with the names."""
 
-    def check_size(size: int) -> None:
+    def __init__(self, source: Source, path: Path, n_people: int, n_snps: int) -> None:
+        self._source, self._path = source, path
+        self._n_people, self._n_snps = n_people, n_snps
+        self._n_read = 0
+        self.n_missing = 0
+
+    def batches(self) -> Iterator[Cells]:
+        """Iterate over the codes, from where reading stands."""
+        source, path, n_people = self._source, self._path, self._n_people
+        width = (n_people + 3) // 4
+        with source.open(path) as stream:
+            start = stream.read(3)
+            if start[:2] != MAGIC:
+                raise source.error("is no PLINK .bed file (its first bytes are wrong)", path=path)
+            if start[2:] != b"\x01":
+                problem = (
+                    "individual by individual, an old order that is not read; convert it with "
+                )
+                raise source.error(f"{problem}plink --make-bed", path=path)
+            if path.suffix == ".bed":
+                self._check_size(path.stat().st_size)
+            seen, step = 3, max(1, GENOTYPES_AT_ONCE // n_people)
+            for first in range(0, self._n_snps, step):
+                n = min(step, self._n_snps - first)
+                raw = stream.read(n * width)
+                seen += len(raw)
+                if len(raw) != n * width:
+                    self._check_size(seen)
+                if first < self._n_read:
+                    continue
+                packed = np.frombuffer(raw, dtype=np.uint8).reshape(n, width, 1)
+                codes = (packed >> np.array([0, 2, 4, 6], dtype=np.uint8)) & 3
+                codes = codes.reshape(n, 4 * width)[:, :n_people]
+                self._n_read += n
+                self.n_missing += int(np.count_nonzero(codes == _MISSING))
+                yield (codes,)
+            self._check_size(seen + len(stream.read(1)))
+
+    def _check_size(self, size: int) -> None:
+        expected = 3 + (self._n_people + 3) // 4 * self._n_snps
         if size != expected:
-            raise source.error(
-                f"{size:,} bytes, but {n_people:,} individuals and {n_snps:,} SNPs take "
-                f"{expected:,}; is it cut short, or of another family?",
-                path=path,
+            raise self._source.error(
+                f"{size:,} bytes, but {self._n_people:,} individuals and {self._n_snps:,} SNPs "
+                f"take {expected:,}; is it cut short, or of another family?",
+                path=self._path,
             )
 
-    with source.open(path) as stream:
-        start = stream.read(3)
-        if start[:2] != MAGIC:
-            raise source.error("is no PLINK .bed file (its first bytes are wrong)", path=path)
-        if start[2:] != b"\x01":
-            problem = "individual by individual, an old order that is not read; convert it with "
-            raise source.error(f"{problem}plink --make-bed", path=path)
-        if path.suffix == ".bed":
-            check_size(path.stat().st_size)
-        blocks, seen = [], 3
-        for first in range(0, n_snps, SNPS_AT_ONCE):
-            n = min(SNPS_AT_ONCE, n_snps - first)
-            raw = stream.read(n * width)
-            seen += len(raw)
-            if len(raw) != n * width:
-                check_size(seen)
-            packed = np.frombuffer(raw, dtype=np.uint8).reshape(n, width, 1)
-            codes = (packed >> np.array([0, 2, 4, 6], dtype=np.uint8)) & 3
-            blocks.append(codes.reshape(n, 4 * width)[:, :n_people].T.copy())
-        check_size(seen + len(stream.read(1)))
-    return np.concatenate(blocks, axis=1)
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch."""
+        return {"lines": self._n_read, "missing": self.n_missing}
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark."""
+        self._n_read, self.n_missing = mark["lines"], mark["missing"]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from discan.data.corpus import Corpus
-from discan.data.folders.sorting import Mark
+from discan.data.folders.runs import Mark
 from discan.data.intake import tightest
 from discan.data.nouns import CELLS, TEXT
 from discan.errors import shown

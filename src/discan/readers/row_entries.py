@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from discan.data.folders.sorting import Mark
+from discan.data.folders.runs import Mark
 from discan.data.nouns import Nouns
 from discan.errors import InputError, LimitError, shown
 from discan.readers.csv_rows import Row

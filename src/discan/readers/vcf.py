@@ -6,20 +6,31 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from typing import Annotated, Any
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Annotated
 
 import numpy as np
-from scipy import sparse
 
 from discan.data.answers import count_answers
 from discan.data.columns import Codes
 from discan.data.corpus import Corpus
-from discan.data.intake import bounded_int, offsets
+from discan.data.folders.pieces import Piece
+from discan.data.folders.runs import Mark
+from discan.data.folders.tiles import Tiles
+from discan.data.intake import bounded_int, offsets, read_table, tightest
 from discan.data.nouns import ALLELES
 from discan.errors import Argument, shown
-from discan.readers.allele_codes import CELLS_AT_ONCE, Exposures, distinct_names
+from discan.readers.allele_codes import (
+    CELLS_AT_ONCE,
+    Exposures,
+    column_blocks,
+    distinct_names,
+)
 from discan.readers.guess import reader
 from discan.readers.source import Source
+from discan.readers.table_streams import Cells, TableFacts, TableStream, collect_table
 from discan.typing import Array
 
 __all__ = ["read_vcf"]
@@ -30,6 +41,7 @@ _FIRST = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT
 _CALL = re.compile(r"(\.|\d{1,4})([/|](\.|\d{1,4}))*")
 _PASSED = {"PASS", ".", ""}
 MANY_CODES = 2**15
+CALLS_AT_ONCE = 2**20
 
 
 @reader(
@@ -37,6 +49,7 @@ MANY_CODES = 2**15
     "VCF genotypes, packed or not; each variant a group with one word per allele",
     endings=(".vcf",),
     sniff=lambda source: source.head.startswith("##fileformat=VCF"),
+    table=lambda source, **options: _stream_vcf(source, **options),
 )
 def read_vcf(
     source: Source,
@@ -44,37 +57,152 @@ def read_vcf(
     exposures: Exposures = True,
 ) -> Corpus:
     """Read a VCF: one individual per document, one token per allele of a call."""
-    people: list[str] = []
-    calls = Codes()
-    names: list[str] = []
-    alleles: list[list[str]] = []
-    codes: list[Array] = []
-    n_failed = 0
-    for line, text in source.lines():
-        if text.startswith("##") or not text:
-            continue
-        fields = text.split("\t")
-        if text.startswith("#"):
-            people = _people(source, line, fields)
-            continue
-        if not people:
-            raise source.error("no line of titles, #CHROM POS ID ...", line)
-        if len(fields) != 9 + len(people):
-            problem = f"{len(fields)} columns, expected {9 + len(people)}; is it cut short?"
-            raise source.error(problem, line)
-        if fields[6] not in _PASSED:
-            n_failed += 1
-            if passed:
+    return collect_table(_stream_vcf(source, passed, exposures))
+
+
+def _stream_vcf(source: Source, passed: bool = False, exposures: bool = True) -> TableStream:
+    """Read a VCF in pieces."""
+    lines = _Variants(source, passed)
+
+    def facts(tiles: Tiles) -> TableFacts:
+        return lines.facts(tiles, exposures)
+
+    return TableStream(source, facts, lines=lines, pieces=lines.pieces)
+
+
+class _Variants:
+    """Codes of calls, a line per variant; names of variants and alleles stay in memory."""
+
+    def __init__(self, source: Source, passed: bool) -> None:
+        self._source, self._passed = source, passed
+        self._people: list[str] = []
+        self._names: list[str] = []
+        self._alleles: list[list[str]] = []
+        self._calls = Codes()
+        self._occurs = np.zeros(0, dtype=np.int64)  # of each call
+        self._n_failed = self._n_lines = 0
+        self._marked = (0, 0)  # variants and calls of the last mark
+
+    # ---- lines ----
+
+    def batches(self) -> Iterator[Cells]:
+        """Iterate over the codes, from where reading stands."""
+        source, n_read = self._source, self._n_lines
+        codes: list[Array] = []
+        for line, text in source.lines():
+            if text.startswith("##") or not text or (line <= n_read and text[0] != "#"):
                 continue
-        codes.append(_calls(source, line, fields, calls))
-        names.append(fields[2] if fields[2] not in (".", "") else f"{fields[0]}:{fields[1]}")
-        alleles.append([fields[3], *(a for a in fields[4].split(",") if a != ".")])
-    if not codes:
-        raise source.error("holds no genotypes of variants")
-    if n_failed and not passed:
-        remark = "%s: %d of %d variants failed a filter and are read; %s leaves them out"
-        log.info(remark, source.path, n_failed, len(names), Argument("passed", True))
-    return _corpus(source, people, names, alleles, np.stack(codes, axis=1), calls, exposures)
+            fields = text.split("\t")
+            if text.startswith("#"):
+                self._people = _people(source, line, fields)
+                continue
+            if not self._people:
+                raise source.error("no line of titles, #CHROM POS ID ...", line)
+            if len(fields) != 9 + len(self._people):
+                problem = f"{len(fields)} columns, expected {9 + len(self._people)}; is it cut "
+                raise source.error(f"{problem}short?", line)
+            self._n_lines = line
+            if fields[6] not in _PASSED:
+                self._n_failed += 1
+                if self._passed:
+                    continue
+            codes.append(_calls(source, line, fields, self._calls))
+            named = fields[2] not in (".", "")
+            self._names.append(fields[2] if named else f"{fields[0]}:{fields[1]}")
+            self._alleles.append([fields[3], *(a for a in fields[4].split(",") if a != ".")])
+            if len(codes) * len(self._people) >= CALLS_AT_ONCE:
+                yield self._counted(codes)
+                codes = []
+        if not self._names:
+            raise source.error("holds no genotypes of variants")
+        if codes:
+            yield self._counted(codes)
+
+    def _counted(self, codes: list[Array]) -> Cells:
+        """Return lines of codes, and count how often each call occurs."""
+        cells = np.stack(codes)
+        occurs = np.bincount(cells.ravel(), minlength=len(self._calls))
+        occurs[: self._occurs.size] += self._occurs
+        self._occurs = occurs
+        return (cells,)
+
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch, and what is new since the last."""
+        n_names, n_calls = self._marked
+        self._marked = len(self._names), len(self._calls)
+        return {
+            "lines": self._n_lines,
+            "failed": self._n_failed,
+            "names": self._names[n_names:],
+            "alleles": self._alleles[n_names:],
+            "calls": list(islice(self._calls, n_calls, None)),
+            "occurs": self._occurs.tolist(),
+        }
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark."""
+        self._n_lines, self._n_failed = mark["lines"], mark["failed"]
+        self._names += mark["names"]
+        self._alleles += mark["alleles"]
+        for call in mark["calls"]:
+            self._calls[call] = len(self._calls)
+        self._occurs = np.array(mark["occurs"], dtype=np.int64)
+        self._marked = len(self._names), len(self._calls)
+
+    # ---- the corpus ----
+
+    @cached_property
+    def _alleles_of(self) -> Array:
+        """Alleles of each call, (calls, ploidy); -1 if missing."""
+        parts = [_alleles_in(call) for call in self._calls]
+        result = np.full((len(parts), max(1, *map(len, parts))), -1, dtype=np.int32)
+        for n, found in enumerate(parts):
+            result[n, : len(found)] = found
+        return result
+
+    @cached_property
+    def _starts(self) -> Array:
+        """Number of the first word of each variant, and of all words."""
+        return offsets(np.array([len(found) for found in self._alleles]))
+
+    def facts(self, tiles: Tiles, exposures: bool) -> TableFacts:
+        """Return what is known when all variants were read."""
+        source, alleles = self._source, self._alleles
+        if self._n_failed and not self._passed:
+            remark = "%s: %d of %d variants failed a filter and are read; %s leaves them out"
+            use = Argument("passed", True)
+            log.info(remark, source.path, self._n_failed, len(self._names), use)
+        n_missing = int(self._occurs[(self._alleles_of < 0).all(axis=1)].sum())
+        n_calls = tiles.n_lines * tiles.width
+        if n_missing == n_calls:
+            raise source.error("every genotype is missing")
+        log.info(
+            "%s: %d individuals, %d variants (%d of them with more than two alleles), %.2g %% of "
+            "the calls missing, %s alleles per call",
+            source.path, tiles.width, tiles.n_lines, sum(len(found) > 2 for found in alleles),
+            100 * n_missing / n_calls,
+            " or ".join(map(str, sorted({len(_alleles_in(call)) for call in self._calls} - {0}))),
+        )  # fmt: skip
+        names = _distinct_variants(self._names)
+        return TableFacts(
+            tiles.width,
+            int(self._starts[-1]),
+            [f"{n}:{a}" for n, found in zip(names, alleles, strict=True) for a in found],
+            distinct_names(self._people),
+            nouns=ALLELES,
+            groups=np.repeat(np.arange(len(names)), np.diff(self._starts)),
+            group_names=names,
+            exposed=exposures and n_missing > 0,
+        )
+
+    def pieces(self, tiles: Tiles) -> Iterator[Piece]:
+        """Iterate over the individuals."""
+        alleles_of, starts = self._alleles_of, self._starts
+        for codes in column_blocks(tiles, CELLS_AT_ONCE // alleles_of.shape[1]):
+            block = alleles_of[codes]
+            words = np.where(block >= 0, block + starts[:-1, None], -1).astype(np.int32)
+            found = read_table(count_answers(words.reshape(len(block), -1), int(starts[-1])))
+            yield Piece(found.indptr, found.words, tightest(found.values))
 
 
 def _people(source: Source, line: int, titles: list[str]) -> list[str]:
@@ -113,54 +241,8 @@ def _calls(source: Source, line: int, fields: list[str], calls: Codes) -> Array:
     return result
 
 
-def _corpus(
-    source: Source,
-    people: list[str],
-    names: list[str],
-    alleles: list[list[str]],
-    codes: Array,
-    calls: Codes,
-    exposures: bool,
-) -> Corpus:
-    """Make the corpus of calls (individuals, variants)."""
-    parts = [[bounded_int(a) for a in re.findall(r"\d+", call)] for call in calls]
-    ploidy = max(1, max(map(len, parts)))
-    alleles_of = np.full((len(parts), ploidy), -1, dtype=np.int32)
-    for n, found in enumerate(parts):
-        alleles_of[n, : len(found)] = found
-    starts = offsets(np.array([len(found) for found in alleles]))
-    seen = np.asarray((alleles_of >= 0).any(axis=1))[codes]
-    if not seen.any():
-        raise source.error("every genotype is missing")
-    step = max(1, CELLS_AT_ONCE // (len(names) * ploidy))
-    tables: list[Any] = []
-    for first in range(0, len(people), step):
-        block = alleles_of[codes[first : first + step]]
-        words = np.where(block >= 0, block + starts[:-1, None], -1).astype(np.int32)
-        tables.append(count_answers(words.reshape(len(block), -1), int(starts[-1])))
-    _remark(source, parts, alleles, seen)
-    names = _distinct_variants(names)
-    return source.corpus(
-        sparse.vstack(tables, format="csr"),
-        groups=np.repeat(np.arange(len(names)), np.diff(starts)),
-        exposures=None if not exposures or seen.all() else seen,
-        document_names=distinct_names(people),
-        word_names=[f"{n}:{a}" for n, found in zip(names, alleles, strict=True) for a in found],
-        group_names=names,
-        nouns=ALLELES,
-    )
-
-
-def _remark(source: Source, parts: list[list[int]], alleles: list[list[str]], seen: Array) -> None:
-    several = sum(len(found) > 2 for found in alleles)
-    missing = 1.0 - float(seen.mean())
-    ploidies = sorted({len(found) for found in parts if found})
-    log.info(
-        "%s: %d individuals, %d variants (%d of them with more than two alleles), %.2g %% of the "
-        "calls missing, %s alleles per call",
-        source.path, seen.shape[0], seen.shape[1], several, 100 * missing,
-        " or ".join(map(str, ploidies)),
-    )  # fmt: skip
+def _alleles_in(call: str) -> list[int]:
+    return [bounded_int(a) for a in re.findall(r"\d+", call)]
 
 
 def _distinct_variants(names: list[str]) -> list[str]:

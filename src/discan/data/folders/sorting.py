@@ -4,87 +4,51 @@
 Entries come as triples (document, word, count) in any order. They are written in runs, each sorted
 by document, and the runs are merged a range of documents at a time. Entries of the same document
 and word keep their order, so that their sum has the bits of the same table in memory.
-
-Each run also holds a mark: where reading stood behind it. So a conversion that was interrupted goes
-on behind the last run that is whole.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from discan.data.folders.array_file import ArrayFile
 from discan.data.folders.pieces import Piece
+from discan.data.folders.runs import Mark, Spool
 from discan.data.intake import offsets, read_table, tightest
-from discan.data.storage import read_file, write_file
-from discan.errors import DiscanError
 from discan.typing import Array
 
-__all__ = ["RUN", "RUN_ENTRIES", "Mark", "TripleSpool"]
+__all__ = ["RUN_ENTRIES", "TripleSpool"]
 
 RUN_ENTRIES = 2**22
 """Entries that are sorted in memory."""
 
-RUN = ".run"  # ending of the file of a run
-_KIND = "run"
 _NAMES = ("documents", "words", "counts")
 _FEWEST = 2**10  # entries of a run that are read at once
 _Triples = tuple[Array, Array, Array]
 
-Mark = dict[str, Any]
-"""Where reading stands, and what it has learnt since the mark before, as JSON can hold it."""
 
-
-class TripleSpool:
+class TripleSpool(Spool):
     """Collect the entries of a table in any order, then give its documents in order.
 
     Parameters
     ----------
-    folder : Path
-        Where the runs are written; the caller removes it.
-    key : str
-        Stands for the data and for how they are read: runs with another key are of no use.
+    folder, key : as for `Spool`
     run_entries : int, optional
         Entries that are sorted in memory, `RUN_ENTRIES` if not given.
     """
 
+    UNIT = "entries"
+    COUNTED = "documents"
+
     def __init__(self, folder: Path, key: str = "", run_entries: int | None = None) -> None:
-        self._folder, self._key = folder, key
+        super().__init__(folder, key)
         self._limit = RUN_ENTRIES if run_entries is None else run_entries
         self._parts: list[_Triples] = []
         self._held = 0
-        self._runs: list[ArrayFile] = []
-        self.n_entries = 0
-
-    def restored(self) -> Iterator[Mark]:
-        """Take the runs that an earlier conversion left, as far as they are whole.
-
-        Iterates over their marks. All other runs are removed in the end.
-        """
-        kept = set()
-        while True:
-            path = self._next()
-            try:
-                header, arrays = read_file(path, _KIND)
-            except DiscanError:
-                break
-            kept.add(path)
-            self._runs.append(ArrayFile(path, _KIND))
-            self.n_entries += arrays[_NAMES[0]].size
-            yield header["mark"]
-        self.remove(kept)
-
-    def remove(self, kept: Collection[Path] = ()) -> None:
-        """Remove the files of all runs but some."""
-        for path in self._folder.glob(f"*{RUN}"):
-            if path not in kept:
-                path.unlink(missing_ok=True)
 
     def add(self, documents: Array, words: Array, counts: Array, mark: Callable[[], Mark]) -> None:
         """Add entries: numbers of documents and of words from 0, and counts.
@@ -98,12 +62,15 @@ class TripleSpool:
         if self._held >= self._limit:
             self.flush(mark)
 
-    def pieces(self, n_documents: int, n_words: int) -> Iterator[Piece]:
-        """Iterate over all documents in canonical form; those without an entry are empty."""
+    def pieces(self, n_documents: int, n_words: int, first_word: int = 0) -> Iterator[Piece]:
+        """Iterate over all documents in canonical form; those without an entry are empty.
+
+        ``first_word`` is the number of the first word among the entries.
+        """
         first = 0
         for documents, words, counts, last in self._merged(n_documents):
             lengths = np.bincount(documents - first, minlength=last - first)
-            parts = (counts, words, offsets(lengths))
+            parts = (counts, words - first_word, offsets(lengths))
             table = read_table(sparse.csr_array(parts, shape=(last - first, n_words)))
             yield Piece(table.indptr, table.words, tightest(table.values))
             first = last
@@ -119,13 +86,7 @@ class TripleSpool:
             documents, words, counts = documents[order], words[order], counts[order]
         if counts.dtype.kind == "i":
             counts = counts.astype(np.min_scalar_type(int(counts.max())))
-        path, arrays = self._next(), dict(zip(_NAMES, (documents, words, counts), strict=True))
-        write_file(path, _KIND, {"mark": mark()}, arrays)
-        self._runs.append(ArrayFile(path, _KIND))
-
-    def _next(self) -> Path:
-        """Return the name of the next run."""
-        return self._folder / f"{len(self._runs):06}-{self._key}{RUN}"
+        self._write(mark(), dict(zip(_NAMES, (documents, words, counts), strict=True)))
 
     def _merged(self, n_documents: int) -> Iterator[tuple[Array, Array, Array, int]]:
         """Iterate over entries of ranges of documents: documents, words, counts, end of range."""

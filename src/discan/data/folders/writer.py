@@ -41,7 +41,7 @@ from discan.typing import Array
 __all__ = ["SHARD_ENTRIES", "FolderWriter", "write_corpus"]
 
 SHARD_ENTRIES = 2**24
-"""Non-zeros and documents in a shard, together, about."""
+"""Non-zeros, documents and exposures in a shard, together, about."""
 
 _TYPES = (np.uint8, np.uint16, np.int32)
 LARGEST_TOTAL = 2**63 - 1
@@ -57,7 +57,7 @@ class FolderWriter:
     ----------
     path : folder to write; it is made if there is none
     shard_entries : int
-        Non-zeros and documents in a shard, together, about.
+        Non-zeros, documents and exposures in a shard, together, about.
     """
 
     def __init__(self, path: str | os.PathLike[str], shard_entries: int = SHARD_ENTRIES) -> None:
@@ -67,7 +67,7 @@ class FolderWriter:
         with storage_errors(path):
             (self.path / SHARDS).mkdir(parents=True, exist_ok=True)
         self._pieces: list[Piece] = []
-        self._held = 0  # non-zeros and documents of the pieces
+        self._held = 0  # non-zeros, documents and exposures of the pieces
         self._shards: list[Shard] = []
         self._columns: tuple[Column, ...] | None = None
         self._named = self._exposed = False
@@ -87,7 +87,7 @@ class FolderWriter:
             totals = np.asarray(piece.exposures.sum(axis=1))
             self._levels = np.union1d(self._levels, totals)
         self._pieces.append(piece._replace(counts=_smallest(piece.counts)))
-        self._held += piece.words.size + piece.n_documents
+        self._held += int(_sizes(piece)[-1])
         if self._held > self._limit:
             self._flush()
 
@@ -146,7 +146,7 @@ class FolderWriter:
     def _flush(self) -> None:
         """Write whole shards; where one ends depends on the documents alone."""
         whole = join_pieces(self._pieces)
-        ends = whole.indptr + np.arange(whole.indptr.size)
+        ends = _sizes(whole)
         start = 0
         while ends[-1] - ends[start] > self._limit:
             limit = ends[start] + self._limit
@@ -155,7 +155,7 @@ class FolderWriter:
             start = stop
         rest = part_of(whole, start, whole.n_documents)
         self._pieces = [rest] if rest.n_documents else []
-        self._held = rest.words.size + rest.n_documents
+        self._held = int(_sizes(rest)[-1])
 
     def _write(self, piece: Piece) -> None:
         """Write a shard."""
@@ -246,6 +246,12 @@ def write_corpus(
             )
         )
     return writer.finish(corpus.layout, corpus.nouns, corpus.reading, corpus.left_out)
+
+
+def _sizes(piece: Piece) -> Array:
+    """Return what documents before each, and all of them, add to the size of a shard, (n + 1,)."""
+    n_groups = 0 if piece.exposures is None else piece.exposures.shape[1]
+    return piece.indptr + (1 + n_groups) * np.arange(piece.indptr.size)
 
 
 def _is_written(path: Path) -> bool:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Genotypes, answers and lines of pairs converted in pieces are the corpora that readers give."""
+
+import gzip
+
+import numpy as np
+import pytest
+from genotype_files import write_plink, write_vcf
+from same_corpus import assert_same
+
+import discan
+from discan.data.folders import sorting, tiles
+from discan.errors import InputError
+from discan.readers import allele_codes, genetics, numbers, vcf
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """A few cells are held in memory, so that there are several bands, runs and blocks."""
+    monkeypatch.setattr(tiles, "BAND_CELLS", 60)
+    monkeypatch.setattr(genetics, "GENOTYPES_AT_ONCE", 30)
+    monkeypatch.setattr(vcf, "CALLS_AT_ONCE", 30)
+    for module in (genetics, vcf, allele_codes):
+        monkeypatch.setattr(module, "CELLS_AT_ONCE", 50)
+    monkeypatch.setattr(sorting, "RUN_ENTRIES", 40)
+    monkeypatch.setattr(sorting, "_FEWEST", 5)
+    monkeypatch.setattr(numbers, "CHUNK", 100)
+
+
+def convert_and_compare(path, big, format=None, **options):
+    """Convert in pieces, and in one; return the corpus."""
+    corpus = discan.read(path, format, **options)
+    manifest = discan.convert(path, big, format, shard_entries=90, **options)
+    assert len(manifest.shards) > 1
+    assert_same(big, corpus)
+    assert (corpus.exposures is not None) == manifest.exposed
+    return corpus
+
+
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("packed", [True, False])
+def test_plink(tmp_path, missing, packed):
+    codes = np.random.default_rng(1).integers(0, 4, size=(21, 13))
+    codes[codes == 1] = 1 if missing else 0
+    path = write_plink(tmp_path, codes)
+    (tmp_path / "x.pop").write_text("".join(f"{'AB'[n % 2]}\n" for n in range(13)))
+    if packed:
+        path.with_suffix(".bed.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+        path = path.with_suffix(".bed.gz")
+    corpus = convert_and_compare(path, tmp_path / "big")
+    assert list(corpus.metadata) == ["family", "population"]
+    assert (corpus.exposures is not None) == missing
+    convert_and_compare(path, tmp_path / "all", exposures=False)
+
+
+@pytest.mark.parametrize("options", [{}, {"passed": True}, {"exposures": False}])
+def test_vcf(tmp_path, options):
+    path = tmp_path / "x.vcf"
+    write_vcf(path)
+    corpus = convert_and_compare(path, tmp_path / "big", **options)
+    assert (len(corpus), corpus.n_groups) == (11, 17 if "passed" in options else 20)
+
+
+@pytest.mark.parametrize("vocabulary", [True, False])
+def test_ldac(tmp_path, vocabulary):
+    rng = np.random.default_rng(3)
+    rows = [np.flatnonzero(rng.random(20) < 0.3) for _ in range(40)]
+    rows[4] = rows[39] = rows[4][:0]
+    path = tmp_path / "x.ldac"
+    lines = [f"{len(r)} {' '.join(f'{j}:{j + 1}' for j in r)}".strip() for r in rows]
+    path.write_text("\n".join(lines) + "\n")
+    if vocabulary:
+        (tmp_path / "vocab.txt").write_text("".join(f"w{n}\n" for n in range(25)))
+    corpus = convert_and_compare(path, tmp_path / "big")
+    assert (len(corpus), corpus.n_words) == (40, 25 if vocabulary else 20)
+
+
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize("least", [0, 1])
+def test_svmlight(tmp_path, least, labels):
+    rng = np.random.default_rng(4)
+    lines = ["# made here"] if labels else []
+    for n in range(40):
+        words = np.flatnonzero(rng.random(20) < 0.3) + least
+        cells = [f"{j}:{0.5 * j + 1:g}" for j in words] + ["3:2"] * (n % 5 == 0)  # a word twice
+        lines.append(f"{n % 3 - 1} {' '.join(cells)}")
+    path = tmp_path / "x.svmlight"
+    path.write_text("\n".join(lines) + "\n")
+    corpus = convert_and_compare(path, tmp_path / "big", labels=labels)
+    assert (len(corpus), corpus.n_words, len(corpus.metadata)) == (40, 20, 1)
+
+
+def test_what_is_wrong_in_the_end(tmp_path):
+    """What is only known when all was read leaves nothing behind either."""
+    path = tmp_path / "x.svmlight"
+    path.write_text("".join(f"1 {n}:1\n" for n in range(1, 200)))
+    (tmp_path / "vocab.txt").write_text("one\ntwo\n")
+    for use in (discan.read, lambda p: discan.convert(p, tmp_path / "big")):
+        with pytest.raises(InputError, match=r"word 199 is beyond the 2 words"):
+            use(path)
+    bed = write_plink(tmp_path, np.zeros((9, 9)))
+    bed.write_bytes(bed.read_bytes()[:-1])
+    with pytest.raises(InputError, match="is it cut short"):
+        discan.convert(bed, tmp_path / "big")
+    assert not (tmp_path / "big").exists()
