@@ -28,7 +28,7 @@ __all__ = [
 
 log = logging.getLogger("discan")
 
-CELLS_AT_ONCE = 2**22
+CELLS_AT_ONCE = 2**20
 
 Exposures = Annotated[bool, "Whether an individual has exposure 0 to the loci that were not read."]
 
