@@ -23,7 +23,7 @@ from genotype_files import write_plink, write_vcf
 
 import discan
 from discan.data.folders import sorting, tiles
-from discan.readers import cells, genetics, numbers, row_entries, vcf
+from discan.readers import categorical, cells, genetics, numbers, row_entries, vcf
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (30, 9)) * 7
 WORDS = [f"w{n}" for n in range(9)]
@@ -124,6 +124,14 @@ def write_calls(folder):
     return folder / "x.vcf", {}
 
 
+def write_answers(folder):
+    rows = [f"p{n},{','.join('abcdefghij'[k // 7] for k in row)}\n" for n, row in enumerate(COUNTS)]
+    marks = ",".join(['"{""ImportId"":""a""}"'] * 10)  # below the heading, as Qualtrics writes
+    text = f"name,{','.join(WORDS)}\nname,{','.join(WORDS)}\n{marks}\n{''.join(rows)}"
+    (folder / "x.csv").write_text(text)
+    return folder / "x.csv", {"format": "categorical"}
+
+
 def dask_array(folder):
     from dask import array
 
@@ -156,8 +164,8 @@ KINDS = {
     "long parquet": as_parquet(write_long), "wide": write_wide,
     "wide parquet": as_parquet(write_wide), "h5ad by gene": lambda f: write_h5ad(f, True),
     "h5ad": write_h5ad, "ldac": write_ldac, "svmlight": write_svmlight, "plink": write_bed,
-    "vcf": write_calls, "dask array": dask_array, "dask frame": dask_frame,
-    "pyarrow": pyarrow_set,
+    "vcf": write_calls, "answers": write_answers, "dask array": dask_array,
+    "dask frame": dask_frame, "pyarrow": pyarrow_set,
 }  # fmt: skip
 
 
@@ -207,6 +215,7 @@ def main(folder, kind):
     sorting.RUN_ENTRIES, sorting._FEWEST = 50, 5
     tiles.BAND_CELLS = genetics.GENOTYPES_AT_ONCE = vcf.CALLS_AT_ONCE = 60
     genetics.CELLS_AT_ONCE = vcf.CELLS_AT_ONCE = 60
+    categorical.ROWS_AT_ONCE = 4
     numbers.CHUNK, row_entries.ROWS_AT_ONCE, cells.CELLS_AT_ONCE = 100, 20, 40
     folder = Path(folder)
     whole, big = folder / "whole", folder / "big"

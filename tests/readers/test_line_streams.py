@@ -91,6 +91,62 @@ def test_svmlight(tmp_path, least, labels):
     assert (len(corpus), corpus.n_words, len(corpus.metadata)) == (40, 20, 1)
 
 
+def write_answers(path, kind="plain"):
+    """Write a survey of 60 people, or microsatellites."""
+    rng = np.random.default_rng(5)
+    rows = ["person,age,party,q1,q2,note,q3"]
+    for n in range(60):
+        if kind == "alleles":
+            cells = [f"{a}/{b}" for a, b in 100 + 2 * rng.integers(0, 6, (3, 2))]
+        else:
+            cells = ["yes,no,Yes ,NA,maybe".split(",")[k] for k in rng.integers(0, 5, 3)]
+        if kind == "complete":
+            cells = ["a" if cell == "NA" else cell for cell in cells]
+        age = rng.integers(20, 90)
+        note = f"said {n} things, and then some more" if n % 3 else ""
+        rows.append(f'p{n},{age},{"xyz"[n % 3]},{cells[0]},{cells[1]},"{note}",{cells[2]}')
+    path.write_text("\n".join(rows) + "\n")
+
+
+ANSWERS = {
+    "plain": {},
+    "merged": {"merge": True, "bins": "age=4", "metadata": "party"},
+    "complete": {"answers": "q*", "missing": ""},
+    "alleles": {"alleles": "/", "answers": "q*"},
+    "all": {"exposures": False, "id_column": "party"},
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_answers(tmp_path, monkeypatch, caplog, kind):
+    monkeypatch.setattr("discan.readers.categorical.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("discan.data.answers.CELLS_AT_ONCE", 30)
+    path = tmp_path / "x.csv"
+    write_answers(path, kind)
+    with caplog.at_level("INFO", logger="discan"):
+        corpus = convert_and_compare(path, tmp_path / "big", "categorical", **ANSWERS[kind])
+    said = [record.getMessage() for record in caplog.records]
+    half = len(said) // 2
+    assert said[:half] == said[half:]  # the same remarks
+    assert half >= 1
+    assert len(corpus) == 60
+    assert corpus.metadata
+    assert (corpus.exposures is None) == (kind in ("complete", "all", "alleles"))
+
+
+def test_single_answers_and_other_headings(tmp_path):
+    """A table to pivot is read whole; further rows of titles are left out in pieces, too."""
+    path = tmp_path / "x.csv"
+    votes = [f"m{i},v{j},{'yn'[(i + j) % 2]}" for i in range(20) for j in range(9)]
+    path.write_text("\n".join(["member,rollcall,vote", *votes]))
+    convert_and_compare(path, tmp_path / "big", "categorical", pivot="member,rollcall,vote")
+    convert_and_compare(path, tmp_path / "one", "categorical")
+    marks = ",".join(['"{""ImportId"":""a""}"'] * 3)
+    rows = [f"r{n},{'abc'[n % 3]},{'yn'[n % 2]}" for n in range(60)]
+    path.write_text("\n".join(["id,Q1,Q2", "id,first,second", marks, *rows]))
+    assert len(convert_and_compare(path, tmp_path / "two", "categorical")) == 60
+
+
 def test_what_is_wrong_in_the_end(tmp_path):
     """What is only known when all was read leaves nothing behind either."""
     path = tmp_path / "x.svmlight"

@@ -226,7 +226,7 @@ def test_memory_does_not_grow(tmp_path):
 INTERRUPTED = Path(__file__).parents[1] / "interrupted.py"
 IN_RUNS = (
     "mtx", "mtx.gz", "uci", "long", "long parquet", "wide", "wide parquet", "h5ad by gene",
-    "ldac", "svmlight", "plink", "vcf",
+    "ldac", "svmlight", "plink", "vcf", "answers",
 )  # fmt: skip
 IN_PARTS = ("dask array", "dask frame", "pyarrow")
 OTHERS = ("h5ad",)

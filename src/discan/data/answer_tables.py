@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from discan.data.alleles import allele_marks
 from discan.data.answer_remarks import remark_on_columns, remark_on_values
-from discan.data.answers import document_names, make_corpus
-from discan.data.columns import MISSING, Column, clean
+from discan.data.answers import Answers, document_names
+from discan.data.columns import MISSING, Column, StoredCodes, clean, read_codes
 from discan.data.corpus import Corpus
 from discan.data.intake import bounded_int
 from discan.data.nouns import Nouns
@@ -31,7 +31,7 @@ from discan.errors import InputError, shown
 from discan.typing import Array
 from discan.validation import whole
 
-__all__ = ["AnswerOptions", "RawColumn", "choose_titles", "read_answers"]
+__all__ = ["AnswerOptions", "RawColumn", "choose_titles", "find_answers", "read_answers"]
 
 log = logging.getLogger("discan")
 
@@ -43,8 +43,13 @@ class RawColumn(NamedTuple):
     """A column as it was read: its title, codes (I,) of its cells, and the distinct cells."""
 
     title: str
-    codes: Array
+    held: Array | StoredCodes
     cells: Sequence[str]
+
+    @property
+    def codes(self) -> Array:
+        """Index of each cell in ``cells``, (I,); stored ones are read each time."""
+        return read_codes(self.held)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +75,18 @@ def read_answers(
     like: Any = None,
     has_titles: bool = True,
 ) -> Corpus:
-    """Make a corpus of the columns of a table.
+    """Make a corpus of the columns of a table, as `find_answers` finds them."""
+    return find_answers(origin, raw, options, like, has_titles).corpus()
+
+
+def find_answers(
+    origin: str,
+    raw: Sequence[RawColumn],
+    options: AnswerOptions,
+    like: Any = None,
+    has_titles: bool = True,
+) -> Answers:
+    """Tell what the columns of a table hold.
 
     Parameters
     ----------
@@ -125,8 +141,7 @@ def read_answers(
     }
     metadata |= {title: by_title[title].as_metadata() for title in plan.bins if title in by_title}
     names = _names(by_title, plan.document, explicit=options.id_column is not None)
-    corpus = make_corpus(columns, plan, nouns, options.exposures, names, metadata)
-    return corpus.described(reading={"plan": plan.as_dict()})
+    return Answers(columns, plan, nouns, options.exposures, names, metadata)
 
 
 def choose_titles(titles: Sequence[str], wanted: Any) -> list[str]:
@@ -237,20 +252,19 @@ def _document(
         if key(column.title) in NAMES and column.numbers is None and _tells_apart(column):
             return column.title
     for n, column in enumerate(columns):
-        if column.is_distinct and (has_titles or len(column.codes) > 1):
+        if column.is_distinct and (has_titles or column.n_rows > 1):
             title = key(column.title)
             titled = title in IDENTIFIERS | NAMES or noun_of(column.title) is not None
             untitled = n == 0 and column.title == "column 1"
-            long = n == 0 and len(column.codes) >= MANY_DIGITS and _are_digits(column)
+            long = n == 0 and column.n_rows >= MANY_DIGITS and _are_digits(column)
             if titled or untitled or long or (n == 0 and column.numbers is None):
                 return column.title if len(columns) > 1 else None
     return None
 
 
 def _tells_apart(column: Column) -> bool:
-    n_rows = len(column.codes)
-    enough = NEARLY if n_rows >= ENOUGH_ROWS else 1.0
-    return column.n_present == n_rows and len(column.values) >= enough * n_rows
+    enough = NEARLY if column.n_rows >= ENOUGH_ROWS else 1.0
+    return column.n_present == column.n_rows and len(column.values) >= enough * column.n_rows
 
 
 def _are_digits(column: Column) -> bool:

@@ -20,9 +20,10 @@ from discan.data.roles import Plan
 from discan.errors import InputError, LimitError
 from discan.typing import Array
 
-__all__ = ["LARGEST_EXPOSURES", "count_answers", "document_names", "make_corpus", "observed"]
+__all__ = ["LARGEST_EXPOSURES", "Answers", "count_answers", "document_names", "observed"]
 
 LARGEST_EXPOSURES = 2**29
+CELLS_AT_ONCE = 2**20
 
 
 class _Group(NamedTuple):
@@ -34,15 +35,8 @@ class _Group(NamedTuple):
     words_of: list[list[list[int]]]
 
 
-def make_corpus(
-    columns: Sequence[Column],
-    plan: Plan,
-    nouns: Nouns,
-    exposures: bool = True,
-    names: Sequence[str] | None = None,
-    metadata: Mapping[str, Any] | None = None,
-) -> Corpus:
-    """Count the answers of a table as a plan says.
+class Answers:
+    """Answers of a table, to be counted as a plan says.
 
     Parameters
     ----------
@@ -51,23 +45,63 @@ def make_corpus(
     nouns : Nouns
     exposures : whether a document has exposure 0 to the questions that it has no answer to
     names, metadata : of the documents, optional
+
+    Attributes
+    ----------
+    group_of_word : (J,) array
+    starts : (G + 1,) array
+        Number of the first word of each question, and of all words.
+    word_names, group_names : list of str
     """
-    groups = [group for group in _groups(columns, plan) if group.words]
-    if not groups:
-        raise InputError("every cell is missing")
-    sizes = [len(group.words) for group in groups]
-    starts = offsets(np.array(sizes))
-    table, seen = _count(groups, starts)
-    return Corpus(
-        table,
-        groups=np.repeat(np.arange(len(groups)), sizes),
-        group_names=[group.name for group in groups],
-        word_names=[f"{group.name}={word}" for group in groups for word in group.words],
-        exposures=observed(seen) if exposures else None,
-        document_names=names,
-        metadata=metadata,
-        nouns=nouns,
-    )
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        plan: Plan,
+        nouns: Nouns,
+        exposures: bool = True,
+        names: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._groups = [group for group in _groups(columns, plan) if group.words]
+        if not self._groups:
+            raise InputError("every cell is missing")
+        self.nouns, self.exposures, self.names, self.metadata = nouns, exposures, names, metadata
+        self.reading = {"plan": plan.as_dict()}
+        sizes = np.array([len(group.words) for group in self._groups])
+        self.starts = offsets(sizes)
+        self.group_of_word = np.repeat(np.arange(sizes.size), sizes)
+        self.group_names = [group.name for group in self._groups]
+        self.word_names = [f"{group.name}={w}" for group in self._groups for w in group.words]
+        self._columns = [column for group in self._groups for column in group.columns]
+        self.n_rows = self._columns[0].n_rows
+
+    def corpus(self) -> Corpus:
+        """Count all answers in memory."""
+        table, seen = _count(self._groups, self.starts, [c.codes for c in self._columns])
+        return Corpus(
+            table,
+            groups=self.group_of_word,
+            group_names=self.group_names,
+            word_names=self.word_names,
+            exposures=observed(seen) if self.exposures else None,
+            document_names=self.names,
+            metadata=self.metadata,
+            nouns=self.nouns,
+            reading=self.reading,
+        )
+
+    def tables(self) -> Iterator[Any]:
+        """Iterate over tables of counts (n, J) of some rows each."""
+        step = max(1, CELLS_AT_ONCE // len(self._columns))
+        for codes in zip(*(column.parts() for column in self._columns), strict=True):
+            for first in range(0, len(codes[0]), step):
+                rows = [part[first : first + step] for part in codes]
+                yield _count(self._groups, self.starts, rows)[0]
+
+    def are_complete(self) -> bool:
+        """Tell whether every row has an answer to every question."""
+        return all(map(_is_complete, self._groups))
 
 
 def _groups(columns: Sequence[Column], plan: Plan) -> Iterator[_Group]:
@@ -118,32 +152,44 @@ def _binned(column: Column, edges: Sequence[float]) -> _Group:
     return _Group(column.title, [column], bin_names(edges, whole), [of])
 
 
-def _count(groups: Sequence[_Group], starts: Array) -> tuple[Any, Array]:
-    """Return the table of counts (I, J), and which questions have an answer, (I, G) bool."""
-    n_rows, n_words = len(groups[0].columns[0].codes), int(starts[-1])
+def _is_complete(group: _Group) -> bool:
+    """Tell whether every row has an answer to a question."""
+    known = [np.array([*map(len, of), 0]) > 0 for of in group.words_of]
+    if len(known) == 1:
+        (column,) = group.columns
+        return int(column.counts[known[0][:-1]].sum()) == column.n_rows
+    parts = zip(*(column.parts() for column in group.columns), strict=True)
+    return all(
+        bool(np.any([of[codes] for of, codes in zip(known, found, strict=True)], axis=0).all())
+        for found in parts
+    )
+
+
+def _count(groups: Sequence[_Group], starts: Array, codes: list[Array]) -> tuple[Any, Array]:
+    """Return the table of counts (n, J) of some rows, and which questions have an answer.
+
+    ``codes`` are those of all columns of the groups, one after another.
+    """
+    n_rows, n_words = len(codes[0]), int(starts[-1])
+    owners = [(g, of) for g, group in enumerate(groups) for of in group.words_of]
     seen = np.zeros((len(groups), n_rows), dtype=bool)
-    if all(len(w) <= 1 for group in groups for of in group.words_of for w in of):
-        n_columns = sum(len(group.columns) for group in groups)
-        cells = np.empty((n_columns, n_rows), dtype=np.int32)
-        j = 0
-        for g, group in enumerate(groups):
-            for column, of in zip(group.columns, group.words_of, strict=True):
-                words = [starts[g] + w[0] if w else -1 for w in of]
-                np.take(np.array([*words, -1], dtype=np.int32), column.codes, out=cells[j])
-                seen[g] |= cells[j] >= 0
-                j += 1
+    if all(len(w) <= 1 for _, of in owners for w in of):
+        cells = np.empty((len(codes), n_rows), dtype=np.int32)
+        for j, (g, of) in enumerate(owners):
+            words = [starts[g] + w[0] if w else -1 for w in of]
+            np.take(np.array([*words, -1], dtype=np.int32), codes[j], out=cells[j])
+            seen[g] |= cells[j] >= 0
         return count_answers(np.ascontiguousarray(cells.T), n_words), np.ascontiguousarray(seen.T)
     # Cells of several words: count the distinct cells, and multiply by the words of each.
     sizes, words, items, first = [], [], [], 0
-    for g, group in enumerate(groups):
-        for column, of in zip(group.columns, group.words_of, strict=True):
-            lengths = np.array([len(w) for w in of] + [0])
-            sizes.append(lengths[:-1])
-            words += [starts[g] + n for w in of for n in w]
-            codes = np.where(lengths[column.codes] > 0, column.codes + first, -1)
-            items.append(codes.astype(np.int32))
-            seen[g] |= codes >= 0
-            first += len(of)
+    for column, (g, of) in zip(codes, owners, strict=True):
+        lengths = np.array([len(w) for w in of] + [0])
+        sizes.append(lengths[:-1])
+        words += [starts[g] + n for w in of for n in w]
+        places = np.where(lengths[column] > 0, column + first, -1)
+        items.append(places.astype(np.int32))
+        seen[g] |= places >= 0
+        first += len(of)
     lengths = np.concatenate(sizes)
     parts = (np.ones(len(words), dtype=np.int32), np.array(words, dtype=np.int32), offsets(lengths))
     words_of_item = sparse.csr_array(parts, shape=(first, n_words))
@@ -179,10 +225,11 @@ def document_names(column: Column, others: Column | None = None) -> list[str]:
         return found
     times, seen = Counter(found), Counter[str]()
     result = []
+    marks = None if others is None else [others.values[code] for code in others.codes]
     for n, name in enumerate(found):
         if times[name] > 1:
             seen[name] += 1
-            mark = others.values[others.codes[n]] if others is not None else str(seen[name])
+            mark = str(seen[name]) if marks is None else marks[n]
             name = f"{name} ({mark})" if name else f"row {n + 1}"
         result.append(name)
     return result

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,10 @@ import numpy as np
 from discan.data.dates import iso_dates
 from discan.typing import Array
 
-__all__ = ["MISSING", "Codes", "Column", "clean", "near_duplicates", "number", "unique_titles"]
+__all__ = [
+    "MISSING", "Codes", "Column", "StoredCodes", "clean", "near_duplicates", "number",
+    "read_codes", "unique_titles",
+]  # fmt: skip
 
 MISSING = (
     "", "NA", "N/A", "n.a.", "#N/A", "<NA>", "NaN", "NULL", "?", "-", "--", ".", "missing",
@@ -50,25 +53,63 @@ class Codes(dict[str, int]):
 
 
 @dataclass(frozen=True, eq=False)
+class StoredCodes:
+    """Codes of a column (I,) that are on disk.
+
+    Attributes
+    ----------
+    size : int
+        I.
+    parts : function that returns an iterator of arrays
+        The codes of some rows each, in order.
+    """
+
+    size: int
+    parts: Callable[[], Iterator[Array]]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.size
+
+    def renumbered(self, new: Array) -> StoredCodes:
+        """Return the codes ``new[code]``."""
+        return StoredCodes(self.size, lambda: (new[part] for part in self.parts()))
+
+
+@dataclass(frozen=True, eq=False)
 class Column:
     """A column of a table: its title, and its cells as codes of its distinct values.
 
     Attributes
     ----------
     title : str
-    codes : (I,) int32 array
+    held : (I,) int32 array, or StoredCodes
         Index of each cell in ``values``; -1 if the cell is missing.
     values : list of str
     """
 
     title: str
-    codes: Array
+    held: Array | StoredCodes
     values: list[str]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cells."""
+        return len(self.held)
+
+    def parts(self) -> Iterator[Array]:
+        """Iterate over the codes of some rows each, in order."""
+        return _parts(self.held)
+
+    @property
+    def codes(self) -> Array:
+        """Index of each cell in ``values``, (I,) int32; stored ones are read each time."""
+        return read_codes(self.held)
 
     @cached_property
     def counts(self) -> Array:
         """How often each value occurs, (V,) int64."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+        return _occurrences(self.held, len(self.values))
 
     @property
     def n_present(self) -> int:
@@ -97,12 +138,12 @@ class Column:
     @property
     def is_constant(self) -> bool:
         """Whether every row has the same value."""
-        return len(self.values) == 1 and self.n_present == len(self.codes) > 1
+        return len(self.values) == 1 and self.n_present == self.n_rows > 1
 
     @property
     def is_distinct(self) -> bool:
         """Whether no two rows have the same value, and no row has none."""
-        return len(self.values) == len(self.codes)
+        return len(self.values) == self.n_rows
 
     def words_per_value(self) -> float:
         """Mean number of spaces of the cells that are not missing."""
@@ -131,15 +172,37 @@ class Column:
         return np.asarray(texts[self.codes])
 
 
+def _parts(codes: Array | StoredCodes) -> Iterator[Array]:
+    """Iterate over the codes of some rows each, in order."""
+    return codes.parts() if isinstance(codes, StoredCodes) else iter((codes,))
+
+
+def read_codes(codes: Array | StoredCodes) -> Array:
+    """Return all codes, (I,)."""
+    return np.concatenate(list(codes.parts())) if isinstance(codes, StoredCodes) else codes
+
+
+def _occurrences(codes: Array | StoredCodes, size: int) -> Array:
+    """Count how often each code from 0 to size - 1 occurs, (size,) int64."""
+    found = np.zeros(size, dtype=np.int64)
+    for part in _parts(codes):
+        found += np.bincount(part[part >= 0], minlength=size)
+    return found
+
+
 def clean(
-    title: str, codes: Array, cells: Sequence[str], missing: Iterable[str], merge: bool = False
+    title: str,
+    codes: Array | StoredCodes,
+    cells: Sequence[str],
+    missing: Iterable[str],
+    merge: bool = False,
 ) -> tuple[Column, Counter[str]]:
     """Trim cells, find the missing ones and join those that are equal.
 
     Parameters
     ----------
     title : str
-    codes : (I,) int array
+    codes : (I,) int array, or StoredCodes
         Index of each row's cell in ``cells``.
     cells : distinct texts
     missing : marks of missing cells, in any case; an empty cell is missing anyway
@@ -154,18 +217,27 @@ def clean(
     found: Counter[str] = Counter()
     place: dict[str, int] = {}
     new = np.full(len(cells), -1, dtype=np.int32)
+    marked: list[tuple[int, str]] = []
     for n, cell in enumerate(cells):
         text = cell.strip()
         if len(text) <= longest and text.casefold() in marks:
             if text:
-                found[text] += int((codes == n).sum())
+                marked.append((n, text))
             continue
         if text.endswith("0") and (whole := _WHOLE.fullmatch(text)):
             text = whole[1]
         new[n] = place.setdefault(text, len(place))
-    codes = new[codes] if len(cells) else codes.astype(np.int32)
-    column = Column(title, codes, list(place))
+    times = _occurrences(codes, len(cells)) if marked else ()
+    for n, text in marked:
+        found[text] += int(times[n])
+    column = Column(title, _renumbered(codes, new), list(place))
     return _merged(column) if merge else column, found
+
+
+def _renumbered(codes: Array | StoredCodes, new: Array) -> Array | StoredCodes:
+    if isinstance(codes, StoredCodes):
+        return codes.renumbered(new)
+    return new[codes] if new.size else codes.astype(np.int32)
 
 
 def _merged(column: Column) -> Column:
@@ -180,7 +252,7 @@ def _merged(column: Column) -> Column:
     for n, same in enumerate(spellings.values()):
         new[same] = n
         values.append(column.values[max(same, key=lambda m: (counts[m], -m))])
-    return Column(column.title, new[column.codes], values)
+    return Column(column.title, _renumbered(column.held, new), values)
 
 
 def unique_titles(titles: Sequence[str]) -> tuple[list[str], list[str]]:

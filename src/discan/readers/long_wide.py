@@ -221,7 +221,7 @@ def _stream_wide(
     def rows(start: int) -> Iterator[Row]:
         if not start:
             return table.rows
-        body = table_rows(source, delimiter, quotes, start + table.has_titles)
+        body = table_rows(source, delimiter, quotes, start + table.before)
         return check_width(source, body, len(table.titles))
 
     describing = {table.titles[j]: j for j in described}

@@ -96,7 +96,7 @@ def remark_on_single_answers(origin: str, columns: Sequence[RawColumn]) -> None:
     """Say that each row seems to hold one answer, if two columns tell all rows apart."""
     if not 3 <= len(columns) <= MOST_COLUMNS:
         return
-    n_rows = len(columns[0].codes)
+    n_rows = len(columns[0].held)
     sizes = {column.title: len(column.cells) for column in columns}
     repeated = [c for c in columns if FEWEST <= sizes[c.title] <= n_rows / 2]
     # a title such as "legislator" tells the documents

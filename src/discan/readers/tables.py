@@ -46,13 +46,15 @@ IdColumn = Annotated[
 class Table(NamedTuple):
     """A table that is open: its titles, a sample of its rows, and all rows.
 
-    Titles are unique; a table without a heading has made-up ones, V1, V2 and so on.
+    Titles are unique; a table without a heading has made-up ones, V1, V2 and so on. ``before`` is
+    the number of rows of titles.
     """
 
     titles: list[str]
     has_titles: bool
     sample: list[list[str]]
     rows: Iterator[Row]
+    before: int
 
 
 def open_table(
@@ -80,6 +82,7 @@ def open_table(
             or (_is_short(sample) if texts else has_heading(sample, numeric))
         )
     heading = [name.strip() for name in sample[0]] if header else None
+    n_more = 0
     if header:
         first, sample = first[1:], sample[1:]
         n_more = _more_headings(sample)
@@ -98,7 +101,7 @@ def open_table(
     elif not numeric:
         log.info("%s: no titles found; the columns are called V1, V2, ...", source.path)
     body = check_width(source, chain(first, rows), width)
-    return Table(titles, heading is not None, sample, body)
+    return Table(titles, heading is not None, sample, body, n_more + bool(header))
 
 
 def _more_headings(sample: Sequence[Sequence[str]]) -> int:

@@ -14,13 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
-from discan.data.folders.array_file import ArrayFile
 from discan.data.folders.runs import Mark, Spool
 from discan.typing import Array
 
 __all__ = ["HeldTiles", "TileSpool", "Tiles"]
 
-BAND_CELLS = 2**25
+BAND_CELLS = 2**24
 """Cells that are transposed in memory."""
 
 
@@ -39,8 +38,8 @@ class Tiles(Protocol):
     def columns(self, start: int, stop: int) -> Array:
         """Return some columns, (stop - start, n_lines)."""
 
-    def lines(self) -> Iterator[Array]:
-        """Iterate over arrays of some lines each, (n, width)."""
+    def parts(self, start: int, stop: int) -> Iterator[Array]:
+        """Iterate over some columns of some lines each, (stop - start, n), in order."""
 
 
 class HeldTiles:
@@ -59,9 +58,9 @@ class HeldTiles:
         """Return some columns, (stop - start, n_lines)."""
         return np.ascontiguousarray(self._cells[:, start:stop].T)
 
-    def lines(self) -> Iterator[Array]:
-        """Iterate over arrays of some lines each, (n, width)."""
-        yield self._cells
+    def parts(self, start: int, stop: int) -> Iterator[Array]:
+        """Iterate over some columns of some lines each, (stop - start, n), in order."""
+        yield self.columns(start, stop)
 
 
 class TileSpool(Spool):
@@ -110,25 +109,19 @@ class TileSpool(Spool):
     def columns(self, start: int, stop: int) -> Array:
         """Return some columns, (stop - start, n_lines)."""
         kinds = [run.places["codes"].dtype for run in self._runs]
-        stop = min(stop, self.width)
         result = np.empty((stop - start, self.n_lines), dtype=np.result_type(*kinds))
         first = 0
-        for run in self._runs:
-            part = _read(run, start, stop)
+        for part in self.parts(start, stop):
             result[:, first : first + part.shape[1]] = part
             first += part.shape[1]
         return result
 
-    def lines(self) -> Iterator[Array]:
-        """Iterate over arrays of some lines each, (n, width)."""
+    def parts(self, start: int, stop: int) -> Iterator[Array]:
+        """Iterate over some columns of some lines each, (stop - start, n), in order."""
         for run in self._runs:
-            yield np.ascontiguousarray(_read(run, 0, self.width).T)
-
-
-def _read(run: ArrayFile, start: int, stop: int) -> Array:
-    """Read columns of a band."""
-    descriptor = run.open()
-    try:
-        return run.read(descriptor, "codes", start, stop)
-    finally:
-        os.close(descriptor)
+            descriptor = run.open()
+            try:
+                part = run.read(descriptor, "codes", start, stop)
+            finally:
+                os.close(descriptor)
+            yield part
