@@ -23,7 +23,16 @@ from genotype_files import write_plink, write_vcf
 
 import discan
 from discan.data.folders import sorting, tiles
-from discan.readers import categorical, cells, genetics, numbers, row_entries, vcf
+from discan.readers import (
+    arrays,
+    categorical,
+    cells,
+    dosage_lines,
+    genetics,
+    numbers,
+    row_entries,
+    vcf,
+)
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (30, 9)) * 7
 WORDS = [f"w{n}" for n in range(9)]
@@ -124,6 +133,29 @@ def write_calls(folder):
     return folder / "x.vcf", {}
 
 
+def write_geno(folder):
+    lines = ["".join("0129"[w // 7 % 4] for w in row) for row in COUNTS.T]
+    (folder / "x.geno").write_text("\n".join(lines))
+    return folder / "x.geno", {}
+
+
+def write_raw(folder):
+    titles = "FID IID PAT MAT SEX PHENOTYPE".split() + WORDS
+    rows = [
+        f"f i{n} 0 0 1 -9 {' '.join('012'[w // 7 % 3] for w in row)}"
+        for n, row in enumerate(COUNTS)
+    ]
+    (folder / "x.raw").write_text("\n".join([" ".join(titles), *rows]))
+    return folder / "x.raw", {}
+
+
+def write_npz(folder):
+    from scipy import sparse
+
+    sparse.save_npz(folder / "x.npz", sparse.csc_array(COUNTS))
+    return folder / "x.npz", {}
+
+
 def write_answers(folder):
     rows = [f"p{n},{','.join('abcdefghij'[k // 7] for k in row)}\n" for n, row in enumerate(COUNTS)]
     marks = ",".join(['"{""ImportId"":""a""}"'] * 10)  # below the heading, as Qualtrics writes
@@ -163,9 +195,10 @@ KINDS = {
     "mtx": write_mtx, "mtx.gz": write_gz, "uci": write_uci, "long": write_long,
     "long parquet": as_parquet(write_long), "wide": write_wide,
     "wide parquet": as_parquet(write_wide), "h5ad by gene": lambda f: write_h5ad(f, True),
-    "h5ad": write_h5ad, "ldac": write_ldac, "svmlight": write_svmlight, "plink": write_bed,
-    "vcf": write_calls, "answers": write_answers, "dask array": dask_array,
-    "dask frame": dask_frame, "pyarrow": pyarrow_set,
+    "h5ad": write_h5ad, "ldac": write_ldac, "svmlight": write_svmlight, "npz": write_npz,
+    "plink": write_bed, "vcf": write_calls, "geno": write_geno, "raw": write_raw,
+    "answers": write_answers, "dask array": dask_array, "dask frame": dask_frame,
+    "pyarrow": pyarrow_set,
 }  # fmt: skip
 
 
@@ -214,8 +247,9 @@ def main(folder, kind):
     os.fsync = lambda descriptor: None  # the disk itself does not fail here
     sorting.RUN_ENTRIES, sorting._FEWEST = 50, 5
     tiles.BAND_CELLS = genetics.GENOTYPES_AT_ONCE = vcf.CALLS_AT_ONCE = 60
-    genetics.CELLS_AT_ONCE = vcf.CELLS_AT_ONCE = 60
+    genetics.CELLS_AT_ONCE = vcf.CELLS_AT_ONCE = dosage_lines.CELLS_AT_ONCE = 60
     categorical.ROWS_AT_ONCE = 4
+    arrays.ENTRIES_AT_ONCE = 30
     numbers.CHUNK, row_entries.ROWS_AT_ONCE, cells.CELLS_AT_ONCE = 100, 20, 40
     folder = Path(folder)
     whole, big = folder / "whole", folder / "big"

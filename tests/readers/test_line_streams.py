@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from genotype_files import write_plink, write_vcf
 from same_corpus import assert_same
+from scipy import sparse
 
 import discan
 from discan.data.folders import sorting, tiles
-from discan.errors import InputError
-from discan.readers import allele_codes, genetics, numbers, vcf
+from discan.errors import DiscanError, InputError
+from discan.readers import arrays, dosage_lines, genetics, numbers, vcf
 
 
 @pytest.fixture(autouse=True)
@@ -20,11 +21,12 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(tiles, "BAND_CELLS", 60)
     monkeypatch.setattr(genetics, "GENOTYPES_AT_ONCE", 30)
     monkeypatch.setattr(vcf, "CALLS_AT_ONCE", 30)
-    for module in (genetics, vcf, allele_codes):
+    for module in (genetics, vcf, dosage_lines):
         monkeypatch.setattr(module, "CELLS_AT_ONCE", 50)
     monkeypatch.setattr(sorting, "RUN_ENTRIES", 40)
     monkeypatch.setattr(sorting, "_FEWEST", 5)
     monkeypatch.setattr(numbers, "CHUNK", 100)
+    monkeypatch.setattr(arrays, "ENTRIES_AT_ONCE", 30)
 
 
 def convert_and_compare(path, big, format=None, **options):
@@ -60,6 +62,33 @@ def test_vcf(tmp_path, options):
     write_vcf(path)
     corpus = convert_and_compare(path, tmp_path / "big", **options)
     assert (len(corpus), corpus.n_groups) == (11, 17 if "passed" in options else 20)
+
+
+@pytest.mark.parametrize("kind", ["geno", "012", "lfmm", "raw", "csv"])
+@pytest.mark.parametrize("missing", [True, False])
+def test_dosages(tmp_path, kind, missing):
+    counts = np.random.default_rng(6).integers(0, 4 if missing else 3, (14, 9))
+    marks = {"geno": "9", "012": "-1", "lfmm": "9", "raw": "NA", "csv": ""}
+    rows = [["012"[w] if w < 3 else marks[kind] for w in row] for row in counts.tolist()]
+    rows[0][0] = rows[0][0] if kind == "geno" else "0.25"
+    heads = [[]] * 14
+    if kind == "geno":
+        lines = ["".join(row) for row in zip(*rows, strict=True)]
+    elif kind == "raw":
+        heads = [f"f{n % 2} i{n} 0 0 {1 + n % 2} -9".split() for n in range(-1, 14)]
+        rows.insert(0, [f"rs{n}_A" for n in range(9)])
+        heads[0] = "FID IID PAT MAT SEX PHENOTYPE".split()
+        lines = [" ".join(head + row) for head, row in zip(heads, rows, strict=True)]
+    else:
+        first = {"012": "{}\t", "lfmm": "", "csv": "i{},"}[kind]
+        lines = [first.format(n) + (first[-1:] or " ").join(row) for n, row in enumerate(rows)]
+        lines = ["person," + ",".join(f"rs{n}" for n in range(9))] * (kind == "csv") + lines
+    path = tmp_path / f"x.{kind}"
+    path.write_text("\n".join(lines) + "\n")
+    corpus = convert_and_compare(path, tmp_path / "big", "dosages" if kind == "csv" else None)
+    assert (len(corpus), corpus.n_groups) == (14, 9)
+    assert (corpus.exposures is not None) == missing
+    assert corpus.integral == (kind == "geno")
 
 
 @pytest.mark.parametrize("vocabulary", [True, False])
@@ -145,6 +174,40 @@ def test_single_answers_and_other_headings(tmp_path):
     rows = [f"r{n},{'abc'[n % 3]},{'yn'[n % 2]}" for n in range(60)]
     path.write_text("\n".join(["id,Q1,Q2", "id,first,second", marks, *rows]))
     assert len(convert_and_compare(path, tmp_path / "two", "categorical")) == 60
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_npz(tmp_path, kind):
+    rng = np.random.default_rng(7)
+    table = sparse.random_array((50, 12), density=0.3, rng=rng, format="coo")
+    table.data[:] = rng.integers(1, 400, table.data.size) / (1 + (kind == "coo"))
+    path = tmp_path / "x.npz"
+    if kind == "coo":  # some cells twice
+        counts, *places = (np.append(a, a[:9]) for a in (table.data, *table.coords))
+        table = sparse.coo_array((counts, tuple(places)), shape=(50, 12))
+    sparse.save_npz(path, table.asformat(kind))
+    (tmp_path / "x.words.txt").write_text("".join(f"w{n}\n" for n in range(12)))
+    corpus = convert_and_compare(path, tmp_path / "big")
+    assert (len(corpus), corpus.integral) == (50, kind != "coo")
+
+
+@pytest.mark.parametrize("damage", ["indptr", "end", "indices", "data", "sizes"])
+def test_a_damaged_npz(tmp_path, damage):
+    table = sparse.csr_array(np.random.default_rng(8).integers(1, 5, (9, 6)))
+    parts = {"indptr": table.indptr, "indices": table.indices, "data": table.data}
+    if damage == "sizes":
+        parts["data"] = parts["data"][:-1]
+    else:
+        name, place = ("indptr", -1) if damage == "end" else (damage, 3)
+        parts[name] = parts[name].copy()
+        parts[name][place] = -7
+    path = tmp_path / "x.npz"
+    np.savez(path, format=b"csr", shape=np.array(table.shape), **parts)
+    for use in (discan.read, lambda p: discan.convert(p, tmp_path / "big")):
+        with pytest.raises(DiscanError, match=r"x\.npz") as caught:
+            use(path)
+        assert "\n" not in str(caught.value)
+    assert not (tmp_path / "big").exists()
 
 
 def test_what_is_wrong_in_the_end(tmp_path):

@@ -175,6 +175,38 @@ def test_a_damaged_h5ad(tmp_path, damage, kind):
     assert not (tmp_path / "big" / "manifest.json").exists()
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_h5ad_of_very_many_cells(tmp_path, monkeypatch, kind):
+    """What a file may claim without an entry for each grows with its entries."""
+    h5py = pytest.importorskip("h5py")
+    from discan.data.h5ad import write_h5ad
+
+    monkeypatch.setattr("discan.readers.numbers.FREE_SIZE", 5)
+    path = tmp_path / "x.h5ad"
+    write_h5ad(path, discan.Corpus(np.eye(60) + 1), {}, {}, {})
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["encoding-type"] = f"{kind}_matrix"
+    discan.convert(path, tmp_path / "big")
+    assert_same(tmp_path / "big", discan.read(path))
+
+
+def test_h5ad_by_cell_begins_again(tmp_path, monkeypatch, caplog):
+    pytest.importorskip("h5py")
+    from discan.data.folders.writer import FolderWriter
+    from discan.data.h5ad import write_h5ad
+
+    path, big = tmp_path / "x.h5ad", tmp_path / "big"
+    write_h5ad(path, discan.Corpus(np.eye(60) + 1), {}, {}, {})
+    with monkeypatch.context() as patched:
+        patched.setattr(FolderWriter, "finish", lambda *_: os.kill(os.getpid(), 2))
+        with pytest.raises(KeyboardInterrupt):
+            discan.convert(path, big, shard_entries=500)
+    with caplog.at_level("INFO", logger="discan"):
+        discan.convert(path, big, shard_entries=500)
+    assert "was interrupted; h5ad by document is read again" in caplog.text
+    assert_same(big, discan.read(path))
+
+
 def test_which_readers_work_in_pieces():
     """The guide lists them."""
     guide = (Path(__file__).parents[2] / "docs" / "convert.md").read_text("utf-8")
@@ -226,7 +258,7 @@ def test_memory_does_not_grow(tmp_path):
 INTERRUPTED = Path(__file__).parents[1] / "interrupted.py"
 IN_RUNS = (
     "mtx", "mtx.gz", "uci", "long", "long parquet", "wide", "wide parquet", "h5ad by gene",
-    "ldac", "svmlight", "plink", "vcf", "answers",
+    "ldac", "svmlight", "plink", "vcf", "answers", "geno", "raw", "npz",
 )  # fmt: skip
 IN_PARTS = ("dask array", "dask frame", "pyarrow")
 OTHERS = ("h5ad",)

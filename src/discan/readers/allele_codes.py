@@ -23,7 +23,7 @@ from discan.typing import Array
 
 __all__ = [
     "CELLS_AT_ONCE", "Exposures", "allele_corpus", "column_blocks", "dense_pieces",
-    "distinct_names", "dosage_corpus", "family_facts",
+    "distinct_names", "family_facts", "line_blocks",
 ]  # fmt: skip
 
 log = logging.getLogger("discan")
@@ -104,6 +104,14 @@ def column_blocks(tiles: Tiles, cells: int) -> Iterator[Array]:
         yield tiles.columns(first, min(first + step, tiles.width))
 
 
+def line_blocks(tiles: Tiles, cells: int) -> Iterator[Array]:
+    """Iterate over codes of individuals (n, L), which are lines, about so many cells each."""
+    step = max(1, cells // tiles.width)
+    for part in tiles.parts(0, tiles.width):
+        for first in range(0, part.shape[1], step):
+            yield np.ascontiguousarray(part[:, first : first + step].T)
+
+
 def dense_pieces(blocks: Iterable[Array], counts: Callable[[Array], Array]) -> Iterator[Piece]:
     """Iterate over individuals with counts of alleles.
 
@@ -144,48 +152,3 @@ def family_facts(rows: Sequence[Sequence[str]]) -> dict[str, list[str | None]]:
     if [row[0] for row in rows] == [row[1] for row in rows]:
         del facts["family"]  # families of one, named like the individual
     return {title: column for title, column in facts.items() if len(set(column)) > 1}
-
-
-def dosage_corpus(
-    source: Source,
-    counts: Array,
-    people: Sequence[str] | None,
-    snps: Sequence[str] | None,
-    pairs: Sequence[tuple[str, str]] | None,
-    exposures: bool = True,
-    metadata: Mapping[str, Any] | None = None,
-) -> Corpus:
-    """Make a corpus of counts of one of two alleles; each SNP is a group of two words.
-
-    Parameters
-    ----------
-    source : Source
-    counts : (I, L) float array
-        Counts of an allele, 0 to 2; NaN if missing.
-    people : (I,) names, or None
-    snps : (L,) names, or None for numbers
-    pairs : (L,) names of the allele that is counted and of the other one, or None
-    exposures : whether an individual has exposure 0 where its count is missing
-    metadata : columns that describe the individuals
-    """
-    n_people, n_snps = counts.shape
-    for what, names, size in (("individuals", people, n_people), ("SNPs", snps, n_snps)):
-        if names is not None and len(names) != size:
-            raise source.error(f"{len(names):,} names of {what}, but {size:,} {what}")
-    seen = ~np.isnan(counts)
-    if not seen.any():
-        raise source.error("every genotype is missing")
-    first = np.where(seen, counts, 0.0)
-    table = np.stack([first, np.where(seen, 2.0 - counts, 0.0)], axis=2)
-    names = distinct_names(snps or [f"SNP {n}" for n in range(1, n_snps + 1)])
-    pairs = pairs or [("counted", "other")] * n_snps
-    return source.corpus(
-        table.reshape(n_people, -1),
-        groups=np.repeat(np.arange(n_snps), 2),
-        exposures=None if not exposures or seen.all() else seen,
-        document_names=None if people is None else distinct_names(people),
-        word_names=[f"{s}:{a}" for s, pair in zip(names, pairs, strict=True) for a in pair],
-        group_names=names,
-        metadata=metadata,
-        nouns=ALLELES,
-    )

@@ -6,20 +6,26 @@ from __future__ import annotations
 import logging
 import math
 import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
+from scipy import sparse
 
 from discan.data.corpus import Corpus
 from discan.data.folders.format import is_corpus_folder, is_unfinished
+from discan.data.folders.runs import Mark
 from discan.data.folders.shards import load_folder
-from discan.data.intake import reason
+from discan.data.intake import read_table, reason
 from discan.data.store import load_corpus
 from discan.errors import shown
 from discan.readers.guess import reader
-from discan.readers.numbers import stored_table
+from discan.readers.numbers import check_table, stored_table
 from discan.readers.source import Source
+from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.readers.vocabularies import Vocabulary, read_words, stem
 from discan.typing import Array
 
@@ -32,6 +38,8 @@ _SCIPY_MEMBERS = {
     "csc": ("indptr", "indices", "data"),
     "coo": ("row", "col", "data"),
 }
+ENTRIES_AT_ONCE = 2**20
+_AXES = ("document", "word")
 _NPY_MAGIC = b"\x93NUMPY"
 _HEADINGS = {b"\x01\x00": npy.read_array_header_1_0, b"\x02\x00": npy.read_array_header_2_0}
 
@@ -45,6 +53,7 @@ Member = Annotated[
     "SciPy sparse .npz, or a dense NumPy array in an .npz with names beside it",
     endings=(".npz",),
     sniff=lambda source: source.name.endswith(".npz") and source.head.startswith("PK"),
+    table=lambda source, **options: _stream_npz(source, **options),
 )
 def read_npz(
     source: Source,
@@ -61,15 +70,84 @@ def read_npz(
     ] = None,
 ) -> Corpus:
     """Read a .npz file: what scipy.sparse.save_npz wrote, or a dense table."""
-    with source.faults("damaged .npz file"), zipfile.ZipFile(source.path) as archive:
-        file = _File(source, archive)
+    with _opened(source) as file:
         if "format" in file.members:
             table = _read_scipy(file)
-            known = read_words(source, vocabulary, f"{stem(source)}.words.txt")
-            known.check_size(source, table.shape[1])
-            return source.corpus(table, word_names=known.names)
+            return source.corpus(table, word_names=_words(source, vocabulary, table.shape[1]))
         names = {"word_names": words, "document_names": documents, "groups": groups}
         return _read_dense(file, array, names, missing)
+
+
+def _stream_npz(
+    source: Source, vocabulary: Vocabulary = None, **options: Any
+) -> TableStream | None:
+    """Read what scipy.sparse.save_npz wrote in pieces; None for a dense table, which is whole."""
+    with _opened(source) as file:
+        if "format" not in file.members:
+            return None
+        kind, shape = _kind(file), _loaded(file, "shape")
+        members = [_checked(file, name) for name in _SCIPY_MEMBERS[kind]]
+        n_entries = math.prod(members[-1].shape)
+        n_documents, n_words = check_table(source, shape, members[-1].dtype, n_entries)
+        words = _words(source, vocabulary, n_words)
+        starts = None if kind == "coo" else _loaded(file, "indptr")
+    if starts is not None:
+        whole = starts.size == (n_words if kind == "csc" else n_documents) + 1
+        if not whole or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+            raise source.error("damaged sparse table: indptr does not lead from 0 upwards")
+    ends = {*(math.prod(m.shape) for m in members[-2 if starts is not None else -3 :]), n_entries}
+    if len(ends) > 1 or (starts is not None and int(starts[-1]) != n_entries):
+        raise source.error("damaged sparse table: its arrays have sizes that disagree")
+    known = TableFacts(n_documents, n_words, words)
+    entries = _SparseEntries(source, kind, (n_documents, n_words), n_entries, starts)
+    return TableStream(source, lambda: known, entries)
+
+
+class _SparseEntries:
+    """Entries of a sparse table, read from its arrays side by side."""
+
+    def __init__(
+        self,
+        source: Source,
+        kind: str,
+        shape: tuple[int, int],
+        n_entries: int,
+        starts: Array | None,
+    ) -> None:
+        self._source, self._kind, self._shape = source, kind, shape
+        self._n_entries, self._starts = n_entries, starts
+        self._next = 0
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the entries, from where reading stands."""
+        names = [name for name in _SCIPY_MEMBERS[self._kind] if name != "indptr"]
+        with _opened(self._source) as file:
+            slices = zip(*(file.slices(name, ENTRIES_AT_ONCE) for name in names), strict=True)
+            for first, found in zip(count(0, ENTRIES_AT_ONCE), slices, strict=False):
+                if first < self._next:
+                    continue
+                *places, counts = found
+                self._next = first + counts.size
+                if self._starts is not None:
+                    owners = np.arange(first, self._next)
+                    places.insert(0, np.searchsorted(self._starts, owners, side="right") - 1)
+                documents, words = places[:: -1 if self._kind == "csc" else 1]
+                for what, numbers, size in zip(_AXES, (documents, words), self._shape, strict=True):
+                    if numbers.size and not 0 <= numbers.min() <= numbers.max() < size:
+                        problem = f"damaged sparse table: a {what} is outside 0 .. {size - 1}"
+                        raise self._source.error(problem)
+                row = sparse.csr_array((counts, words, [0, counts.size]), shape=(1, self._shape[1]))
+                with self._source.naming():
+                    read_table(row)  # checks the counts
+                yield documents, words, counts
+
+    def mark(self) -> Mark:
+        """Return where reading stands behind the last batch."""
+        return {"entries": self._next}
+
+    def go_on(self, mark: Mark) -> None:
+        """Stand where reading stood at a mark."""
+        self._next = mark["entries"]
 
 
 @reader(
@@ -93,6 +171,7 @@ class _Member(NamedTuple):
     info: zipfile.ZipInfo
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    offset: int  # where its numbers begin
 
 
 class _File:
@@ -135,7 +214,18 @@ class _File:
                 f"array {shown(name)} claims shape {shown(shape)}, that is {claimed:,} bytes, but "
                 f"holds {info.file_size - offset:,}; make the file again"
             )
-        return _Member(info, dtype, shape)
+        return _Member(info, dtype, shape, offset)
+
+    def slices(self, name: str, n_rows: int) -> Iterator[Array]:
+        """Iterate over so many numbers at a time of an array of one dimension."""
+        member = self.members[name]
+        with self._archive.open(member.info) as stream:
+            stream.read(member.offset)
+            for first in range(0, member.shape[0], n_rows):
+                n_bytes = min(n_rows, member.shape[0] - first) * member.dtype.itemsize
+                part = np.frombuffer(stream.read(n_bytes), dtype=member.dtype)
+                yield part.astype(member.dtype.newbyteorder("="), copy=False)
+            stream.read(1)  # at its end, the checksum is verified
 
     def load(self, name: str) -> Array:
         """Return an array whole."""
@@ -145,26 +235,52 @@ class _File:
         return array
 
 
+@contextmanager
+def _opened(source: Source) -> Iterator[_File]:
+    with source.faults("damaged .npz file"), zipfile.ZipFile(source.path) as archive:
+        yield _File(source, archive)
+
+
 def _read_scipy(file: _File) -> Any:
-    source = file.source
+    kind = _kind(file)
+    parts = [_loaded(file, name) for name in ("shape", *_SCIPY_MEMBERS[kind])]
+    return stored_table(file.source, kind, *parts)
+
+
+def _kind(file: _File) -> str:
+    """Return the kind of a sparse table."""
     raw = file.load("format")
     kind = raw.item() if raw.size == 1 else None
     kind = kind.decode("ascii", errors="replace") if isinstance(kind, bytes) else str(kind)
     if kind not in _SCIPY_MEMBERS:
         problem = f"sparse format {shown(kind)} is not read; save table.tocsr() instead"
-        raise source.error(problem)
-    parts = []
-    for name in ("shape", *_SCIPY_MEMBERS[kind]):
-        if name not in file.members:
-            raise source.error(f"array {shown(name)} is missing; make the file again")
-        part = file.load(name)
-        if part.ndim != 1 or part.dtype.kind not in ("biuf" if name == "data" else "iu"):
-            raise source.error(
-                f"array {shown(name)} has {part.ndim} dimensions and dtype {part.dtype}; whole "
-                "numbers in one dimension are needed, or numbers of any kind for data"
-            )
-        parts.append(part)
-    return stored_table(source, kind, *parts)
+        raise file.source.error(problem)
+    return kind
+
+
+def _checked(file: _File, name: str) -> _Member:
+    """Return an array of a sparse table, if it is of the right kind."""
+    if name not in file.members:
+        raise file.source.error(f"array {shown(name)} is missing; make the file again")
+    part = file.members[name]
+    if len(part.shape) != 1 or part.dtype.kind not in ("biuf" if name == "data" else "iu"):
+        raise file.source.error(
+            f"array {shown(name)} has {len(part.shape)} dimensions and dtype {part.dtype}; whole "
+            "numbers in one dimension are needed, or numbers of any kind for data"
+        )
+    return part
+
+
+def _loaded(file: _File, name: str) -> Array:
+    _checked(file, name)
+    return file.load(name)
+
+
+def _words(source: Source, vocabulary: Vocabulary, n_words: int) -> Sequence[str] | None:
+    """Return the names of the words of a sparse table."""
+    known = read_words(source, vocabulary, f"{stem(source)}.words.txt")
+    known.check_size(source, n_words)
+    return known.names
 
 
 def _read_dense(

@@ -27,7 +27,7 @@ from discan.readers.hdf5 import (
     opened_hdf5,
     plain_text,
 )
-from discan.readers.numbers import CELLS_AT_ONCE, dense_table, stored_table
+from discan.readers.numbers import CELLS_AT_ONCE, check_table, dense_table, stored_table
 from discan.readers.source import Source
 from discan.readers.table_streams import Batch, TableFacts, TableStream
 from discan.typing import Array
@@ -233,12 +233,8 @@ class StoredMatrix:
         for name, part in (("indices", self._indices), ("data", self._data)):
             check_stored(source, part, f"{place}/{name}")
         offsets = load_array(source, self._indptr, f"{place}/indptr")
-        self.shape = tuple(int(n) for n in np.asarray(found.attrs["shape"]).ravel())
-        # the same checks as for a table in memory, without its entries
-        stored_table(
-            source, "coo", np.array(self.shape), *(np.zeros(0, dtype=np.int32),) * 2,
-            data=np.zeros(0, dtype=self._data.dtype),
-        )  # fmt: skip
+        shape, n_entries = np.asarray(found.attrs["shape"]), self._data.size
+        self.shape = check_table(source, shape, self._data.dtype, n_entries)
         n_rows = self.shape[self.by_column]
         whole = offsets.dtype.kind in "iu" and offsets.shape == (n_rows + 1,)
         if not whole or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from discan.data.columns import number
 from discan.data.corpus import Corpus
-from discan.errors import shown
-from discan.readers.allele_codes import Exposures, dosage_corpus
+from discan.readers.allele_codes import Exposures
+from discan.readers.dosage_lines import About, DosageLines, dosage_stream
 from discan.readers.guess import reader
 from discan.readers.source import Source
+from discan.readers.table_streams import TableStream, collect_table
 from discan.readers.tables import open_table
-from discan.typing import Array
 
 __all__ = ["read_dosages"]
 
@@ -30,67 +30,64 @@ _PACKED = b"GENO"  # begins a packed .geno
     "dosages",
     "counts of an allele, 0 to 2: vcftools' .012, EIGENSTRAT's .geno, LEA's .lfmm, or a table",
     endings=(".012", ".geno", ".lfmm"),
+    table=lambda source, **options: _stream_dosages(source, **options),
 )
 def read_dosages(source: Source, exposures: Exposures = True) -> Corpus:
     """Read counts of one allele of each SNP; names are read from the files beside it."""
+    return collect_table(_stream_dosages(source, exposures))
+
+
+def _stream_dosages(source: Source, exposures: bool = True) -> TableStream:
+    """Read counts of one allele of each SNP in pieces."""
     if source.name.endswith(".geno"):
-        return _read_geno(source, exposures)
+        return _stream_geno(source, exposures)
     if source.name.endswith((".012", ".lfmm")):
-        rows = [(line, text.split()) for line, text in source.lines() if text.strip()]
         numbered = source.name.endswith(".012")
-        counts = _table(source, [(line, row[1:] if numbered else row) for line, row in rows])
-        if not numbered:
-            return dosage_corpus(source, counts, None, None, None, exposures)
-        people = _column(source, f"{source.path.name}.indv", 0)
-        places = _column(source, f"{source.path.name}.pos", 0, 1)
-        pairs = [("alt", "ref")] * counts.shape[1]
-        return dosage_corpus(source, counts, people, places, pairs, exposures)
+        rows = ((n, text.split()[numbered:]) for n, text in source.lines() if text.strip())
+
+        def about(n_snps: int) -> About:
+            if not numbered:
+                return About()
+            people = _column(source, f"{source.path.name}.indv", 0)
+            places = _column(source, f"{source.path.name}.pos", 0, 1)
+            return About(people, places, [("alt", "ref")] * n_snps)
+
+        return dosage_stream(source, DosageLines(source, rows, _count), about, exposures)
     table = open_table(source, None, None, True, numeric=True)
     named = any(number(row[0]) is None for row in table.sample) or table.titles[0] == "column 1"
-    lines, names = [], []
-    for line, row in table.rows:
-        lines.append((line, [cell.strip() for cell in row[named:]]))
-        names.append(row[0].strip())
+    names: list[str] = []
+
+    def cells() -> Iterator[tuple[int, list[str]]]:
+        for line, row in table.rows:
+            names.append(row[0].strip())
+            yield line, [cell.strip() for cell in row[named:]]
+
     snps = table.titles[named:] if table.has_titles else None
-    counts = _table(source, lines)
-    return dosage_corpus(source, counts, names if named else None, snps, None, exposures)
+    lines = DosageLines(source, cells(), _count)
+    return dosage_stream(source, lines, lambda _: About(names if named else None, snps), exposures)
 
 
-def _read_geno(source: Source, exposures: bool) -> Corpus:
+def _stream_geno(source: Source, exposures: bool) -> TableStream:
     """Read one row per SNP, one digit per individual."""
     with source.open() as stream:
         if stream.read(len(_PACKED)) == _PACKED:
             raise source.error("a packed .geno; write it as EIGENSTRAT with convertf first")
-    rows = [(line, list(text.strip())) for line, text in source.lines() if text.strip()]
-    counts = _table(source, rows).T
-    stem = source.path.name[: len(source.name)].removesuffix(".geno")
-    people, populations = (_column(source, f"{stem}.ind", n) for n in (0, 2))
-    snps, one, two = (_column(source, f"{stem}.snp", n) for n in (0, 4, 5))
-    pairs = list(zip(one, two, strict=True)) if one and two else None
-    facts = {"population": populations} if populations else {}
-    return dosage_corpus(source, counts, people, snps, pairs, exposures, facts)
+    rows = ((line, text.strip()) for line, text in source.lines() if text.strip())
+
+    def about(_: int) -> About:
+        stem = source.path.name[: len(source.name)].removesuffix(".geno")
+        people, populations = (_column(source, f"{stem}.ind", n) for n in (0, 2))
+        snps, one, two = (_column(source, f"{stem}.snp", n) for n in (0, 4, 5))
+        pairs = list(zip(one, two, strict=True)) if one and two else None
+        return About(people, snps, pairs, {"population": populations} if populations else {})
+
+    return dosage_stream(source, DosageLines(source, rows, _count), about, exposures, by_snp=True)
 
 
-def _table(source: Source, rows: Sequence[tuple[int, list[str]]]) -> Array:
-    """Return counts (rows, columns), NaN if missing."""
-    if not rows:
-        raise source.error("no genotypes")
-    width = len(rows[0][1])
-    known = {"0": 0.0, "1": 1.0, "2": 2.0, **dict.fromkeys(_MARKS, np.nan)}
-    result = np.empty((len(rows), width))
-    for n, (line, cells) in enumerate(rows):
-        if len(cells) != width:
-            raise source.error(f"{len(cells)} genotypes, expected {width}", line)
-        for j, cell in enumerate(cells):
-            value = known.get(cell)
-            if value is None:
-                value = number(cell)
-                if value is None or not 0 <= value <= 2:
-                    problem = f"{shown(cell)} is no count of alleles from 0 to 2, or missing"
-                    raise source.error(problem, line)
-                known[cell] = value
-            result[n, j] = value
-    return result
+def _count(cell: str) -> float | None:
+    """Return a count of an allele, NaN if missing; None if it is none."""
+    value = np.nan if cell in _MARKS else number(cell)
+    return value if cell in _MARKS or (value is not None and 0 <= value <= 2) else None
 
 
 def _column(source: Source, name: str, *columns: int) -> list[str] | None:

@@ -30,6 +30,7 @@ __all__ = [
     "check_count",
     "check_index",
     "check_size",
+    "check_table",
     "dense_table",
     "join_parts",
     "parse_numbers",
@@ -88,6 +89,16 @@ def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
         )
 
 
+def check_table(source: Source, shape: Array, dtype: Any, n_entries: int) -> tuple[int, int]:
+    """Return the numbers of documents and words of a sparse table that a file holds, if sound."""
+    sizes = tuple(int(n) for n in shape.ravel())
+    if len(sizes) != 2 or min(sizes) < 1 or dtype.kind not in "biuf":
+        raise source.error(f"shape {shown(sizes)} and dtype {dtype} are no table of counts")
+    for size, what in zip(sizes, ("documents", "words"), strict=True):
+        check_size(source, size, n_entries, what)
+    return sizes[0], sizes[1]
+
+
 def stored_table(
     source: Source, layout: str, shape: Array, indptr: Array, indices: Array, data: Array
 ) -> Any:
@@ -95,11 +106,7 @@ def stored_table(
 
     A "coo" table has rows in the place of indptr, and columns in that of indices.
     """
-    sizes = tuple(int(n) for n in shape.ravel())
-    if len(sizes) != 2 or min(sizes) < 1 or data.dtype.kind not in "biuf":
-        raise source.error(f"shape {shown(sizes)} and dtype {data.dtype} are no table of counts")
-    for size, what in zip(sizes, ("documents", "words"), strict=True):
-        check_size(source, size, data.size, what)
+    sizes = check_table(source, shape, data.dtype, data.size)
     with source.faults("damaged sparse table"):
         if layout == "coo":
             return sparse.coo_array((data, (indptr, indices)), shape=sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -16,11 +17,12 @@ from discan.readers.allele_codes import (
     Exposures,
     allele_corpus,
     distinct_names,
-    dosage_corpus,
     family_facts,
 )
+from discan.readers.dosage_lines import About, DosageLines, dosage_stream
 from discan.readers.guess import reader
 from discan.readers.source import Source
+from discan.readers.table_streams import TableStream, collect_table
 from discan.typing import Array
 
 __all__ = ["read_ped", "read_raw"]
@@ -93,36 +95,44 @@ def _loci(source: Source, n_loci: int) -> list[str]:
     "PLINK allele counts, .raw, as plink --recode A writes it; each SNP a group of two alleles",
     endings=(".raw",),
     sniff=lambda source: source.head.split()[:6] == _TITLES,
+    table=lambda source, **options: _stream_raw(source, **options),
 )
 def read_raw(source: Source, exposures: Exposures = True) -> Corpus:
     """Read a .raw file: counts of one allele of each SNP, 0 to 2, or NA."""
+    return collect_table(_stream_raw(source, exposures))
+
+
+def _stream_raw(source: Source, exposures: bool = True) -> TableStream:
+    """Read a .raw file in pieces; what describes the individuals stays in memory."""
     lines = iter(source.lines())
     titles = next(lines, (0, ""))[1].split()
     if titles[:6] != _TITLES or len(titles) < 7:
         raise source.error(f"the first line must begin with {' '.join(_TITLES)}", 1)
     kept = [j for j in range(6, len(titles)) if not titles[j].endswith("_HET")]
-    heads, rows = [], []
-    for line, text in lines:
-        cells = text.split()
-        if not cells:
-            continue
-        if len(cells) != len(titles):
-            raise source.error(f"{len(cells)} columns, expected {len(titles)}", line)
-        heads.append(cells[:6])
-        rows.append(_counts(source, line, [cells[j] for j in kept]))
-    if not rows:
-        raise source.error("no individuals")
-    found = [_COUNTED.fullmatch(titles[j]) for j in kept]
-    snps = [m[1] if m else titles[j] for m, j in zip(found, kept, strict=True)]
-    pairs = [(m[2], m[3] or "other") if m else ("counted", "other") for m in found]
-    people, facts = [head[1] for head in heads], family_facts(heads)
-    return dosage_corpus(source, np.stack(rows), people, snps, pairs, exposures, facts)
+    heads: list[list[str]] = []
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        for line, text in lines:
+            cells = text.split()
+            if not cells:
+                continue
+            if len(cells) != len(titles):
+                raise source.error(f"{len(cells)} columns, expected {len(titles)}", line)
+            heads.append(cells[:6])
+            yield line, [cells[j] for j in kept]
+        if not heads:
+            raise source.error("no individuals")
+
+    def about(_: int) -> About:
+        found = [_COUNTED.fullmatch(titles[j]) for j in kept]
+        snps = [m[1] if m else titles[j] for m, j in zip(found, kept, strict=True)]
+        pairs = [(m[2], m[3] or "other") if m else ("counted", "other") for m in found]
+        return About([head[1] for head in heads], snps, pairs, family_facts(heads))
+
+    return dosage_stream(source, DosageLines(source, rows(), _count), about, exposures)
 
 
-def _counts(source: Source, line: int, cells: list[str]) -> Array:
-    """Return counts of an allele, NaN if missing."""
-    values = [np.nan if cell in ("NA", "-9") else number(cell) for cell in cells]
-    for cell, value in zip(cells, values, strict=True):
-        if value is None or value < 0 or value > 2:
-            raise source.error(f"{shown(cell)} is no count of alleles from 0 to 2, or NA", line)
-    return np.array(values, dtype=np.float64)
+def _count(cell: str) -> float | None:
+    """Return a count of an allele, NaN if missing; None if it is none."""
+    value = np.nan if cell in ("NA", "-9") else number(cell)
+    return None if value is None or value < 0 or value > 2 else value
