@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from discan.data.alleles import split_cell
 from discan.data.bins import bin_names
 from discan.data.columns import Column, near_duplicates, number
+from discan.data.counted import are_questions
 from discan.data.roles import Plan, key
 from discan.errors import Argument, shown
 
@@ -142,7 +143,9 @@ def remark_on_values(
 
 
 def _are_dosages(columns: Sequence[Column]) -> bool:
-    """Tell whether all columns hold 0, 1 and 2 and nothing else."""
+    """Tell whether all columns hold 0, 1 and 2 and nothing else, below no titles of questions."""
+    if are_questions([column.title for column in columns]):
+        return False
     found = {value for column in columns for value in column.values}
     return {"0", "1", "2"} <= found <= {"0", "1", "2", "9", "-1", "-9"}
 

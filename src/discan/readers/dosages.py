@@ -6,32 +6,54 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from discan.data.columns import number
 from discan.data.corpus import Corpus
-from discan.errors import shown
+from discan.errors import Argument, shown
 from discan.readers.allele_codes import Exposures, dosage_corpus
+from discan.readers.csv_rows import Delimiter
 from discan.readers.guess import reader
+from discan.readers.snp_tables import ABSENT_COUNTS, SnpTable, delimiter_of, is_snp, snp_table
 from discan.readers.source import Source
-from discan.readers.tables import open_table
+from discan.readers.tables import Describing, Table, open_table
 from discan.typing import Array
 
 __all__ = ["read_dosages"]
 
 log = logging.getLogger("discan")
 
-_MARKS = {"", "NA", "nan", "NaN", ".", "?", "-1", "-9", "9"}
+LISTED = 8
+
 _PACKED = b"GENO"  # begins a packed .geno
+
+
+def _is_table(source: Source) -> bool:
+    if source.name.endswith((".012", ".geno", ".lfmm")):
+        return True
+    found = snp_table(source)
+    return found is not None and found.counted
 
 
 @reader(
     "dosages",
     "counts of an allele, 0 to 2: vcftools' .012, EIGENSTRAT's .geno, LEA's .lfmm, or a table",
     endings=(".012", ".geno", ".lfmm"),
+    sniff=_is_table,
+    family=("table",),
 )
-def read_dosages(source: Source, exposures: Exposures = True) -> Corpus:
+def read_dosages(
+    source: Source,
+    transpose: Annotated[
+        bool | None,
+        "Whether the rows of a table are SNPs and its columns individuals; told by the titles if "
+        "not given.",
+    ] = None,
+    delimiter: Delimiter = None,
+    exposures: Exposures = True,
+) -> Corpus:
     """Read counts of one allele of each SNP; names are read from the files beside it."""
     if source.name.endswith(".geno"):
         return _read_geno(source, exposures)
@@ -45,15 +67,63 @@ def read_dosages(source: Source, exposures: Exposures = True) -> Corpus:
         places = _column(source, f"{source.path.name}.pos", 0, 1)
         pairs = [("alt", "ref")] * counts.shape[1]
         return dosage_corpus(source, counts, people, places, pairs, exposures)
-    table = open_table(source, None, None, True, numeric=True)
-    named = any(number(row[0]) is None for row in table.sample) or table.titles[0] == "column 1"
+    table = open_table(source, None, delimiter or delimiter_of(source), True, numeric=True)
+    found = snp_table(source)
+    if transpose is None:
+        transpose = found is not None and found.in_rows
+    if transpose:
+        if found is None or not found.in_rows:
+            found = SnpTable(in_rows=True, counted=True, first=1, names=(0,))
+        return _read_transposed(source, table, found, exposures)
+    if found is not None:
+        remark = "%s: 0, 1 and 2 count an allele, as the titles name SNPs; if they do not, use %s"
+        log.info(remark, source.path, Argument("format", "categorical"))
+    return _read_table(source, table, exposures)
+
+
+def _read_table(source: Source, table: Table, exposures: bool) -> Corpus:
+    """Read a table with a row per individual."""
+    titles = table.titles
+    named = any(number(row[0]) is None for row in table.sample) or titles[0] == "column 1"
+    named = named or (is_snp(titles[1]) and not is_snp(titles[0]) if len(titles) > 1 else False)
+    others = [j for j in range(int(named), len(titles)) if _describes(table, j)]
+    if others:
+        some = ", ".join(shown(titles[j]) for j in others[:LISTED])
+        log.info("%s: kept as metadata, not counted: %s", source.path, some)
+    kept = [j for j in range(int(named), len(titles)) if j not in others]
+    describing = Describing([titles[j] for j in others])
     lines, names = [], []
     for line, row in table.rows:
-        lines.append((line, [cell.strip() for cell in row[named:]]))
+        lines.append((line, [row[j].strip() for j in kept]))
         names.append(row[0].strip())
-    snps = table.titles[named:] if table.has_titles else None
+        describing.add([row[j] for j in others])
+    snps = [titles[j] for j in kept] if table.has_titles else None
     counts = _table(source, lines)
-    return dosage_corpus(source, counts, names if named else None, snps, None, exposures)
+    people = names if named else None
+    facts = describing.metadata()
+    return dosage_corpus(source, counts, people, snps, None, exposures, facts)
+
+
+def _describes(table: Table, j: int) -> bool:
+    """Tell whether a column holds no counts: it has no number, or no title of a SNP as others."""
+    cells = [cell for row in table.sample if (cell := row[j].strip()) not in ABSENT_COUNTS]
+    if cells and all(number(cell) is None for cell in cells):
+        return True
+    n_snps = sum(map(is_snp, table.titles))
+    return n_snps > 0.5 * len(table.titles) and not is_snp(table.titles[j])
+
+
+def _read_transposed(source: Source, table: Table, found: SnpTable, exposures: bool) -> Corpus:
+    """Read a table with a row per SNP."""
+    first = found.first
+    people = table.titles[first:] if table.has_titles else None
+    n_people = len(table.titles) - first
+    log.info("%s: a row is a SNP, and %d columns are individuals", source.path, n_people)
+    lines, snps = [], []
+    for line, row in table.rows:
+        lines.append((line, [cell.strip() for cell in row[first:]]))
+        snps.append(":".join(row[j].strip() for j in found.names))
+    return dosage_corpus(source, _table(source, lines).T, people, snps, None, exposures)
 
 
 def _read_geno(source: Source, exposures: bool) -> Corpus:
@@ -76,7 +146,7 @@ def _table(source: Source, rows: Sequence[tuple[int, list[str]]]) -> Array:
     if not rows:
         raise source.error("no genotypes")
     width = len(rows[0][1])
-    known = {"0": 0.0, "1": 1.0, "2": 2.0, **dict.fromkeys(_MARKS, np.nan)}
+    known = {"0": 0.0, "1": 1.0, "2": 2.0, **dict.fromkeys(ABSENT_COUNTS, np.nan)}
     result = np.empty((len(rows), width))
     for n, (line, cells) in enumerate(rows):
         if len(cells) != width:

@@ -11,6 +11,7 @@ import numpy as np
 
 from discan.data.columns import number, unique_titles
 from discan.data.corpus import Corpus
+from discan.data.counted import may_be_codes
 from discan.data.intake import tightest
 from discan.data.nouns import Nouns
 from discan.data.roles import noun_of
@@ -217,6 +218,8 @@ def _stream_wide(
     if not kept:
         raise source.error("no columns of counts", use={"delimiter": ..., "id_column": ...})
     titles = [table.titles[j] if table.has_titles else str(j) for j in kept]
+    if like is None:
+        _remark_on_codes(source, [[row[j] for row in table.sample] for j in kept])
 
     def rows(start: int) -> Iterator[Row]:
         if not start:
@@ -234,6 +237,17 @@ def _stream_wide(
     return TableStream(
         source, lambda: _transposed(found.facts(table.has_titles)), Transposed(found)
     )
+
+
+def _remark_on_codes(source: Source, columns: Sequence[Sequence[str]]) -> None:
+    """Say that small numbers are taken as counts; they may be codes of answers, or genotypes."""
+    if len(columns) > 1 and may_be_codes(columns):
+        remark = "%s: the numbers are read as counts, 0 as nothing; if they are answers use %s"
+        arguments = [source.path, Argument("format", "categorical")]
+        if {cell.strip() for column in columns for cell in column} == {"0", "1", "2"}:
+            remark += ", if alleles %s"
+            arguments.append(Argument("format", "dosages"))
+        log.info(remark, *arguments)
 
 
 def _transposed(facts: TableFacts) -> TableFacts:
