@@ -70,7 +70,10 @@ def table_rows(
 def csv_rows(
     source: Source, path: Path | None = None, delimiter: str | None = None, quotes: bool = True
 ) -> Iterator[Row]:
-    """Iterate over (line number, cells) of a table of text, without empty lines."""
+    """Iterate over (line number, cells) of a table of text, without empty lines.
+
+    Rows of empty cells at the end, as Excel writes them, are left out as well.
+    """
     lines = source.lines(path, lenient=True)
     first = list(islice(lines, 100))
     first, delimiter = _opening(first, delimiter)
@@ -89,8 +92,15 @@ def csv_rows(
         problem = "{}; use one character"
         raise InputError(problem, argument="delimiter", value=delimiter) from None
     try:
+        empty: list[Row] = []
         while chunk := _next_rows(rows):
-            yield from [pair for pair in chunk if pair[1]]
+            for pair in chunk:
+                if len(pair[1]) > 1 and not any(pair[1]):
+                    empty.append(pair)
+                elif pair[1]:
+                    yield from empty
+                    empty.clear()
+                    yield pair
     except csv.Error as error:
         remedy, use = "correct the quotes", {"quotes": False}
         raise source.error(str(error), rows.line_num, path, remedy=remedy, use=use) from None
