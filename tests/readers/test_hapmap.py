@@ -2,6 +2,8 @@
 """Tables of SNPs, in rows or in columns: bases, letters of two bases, or counts of an allele."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import discan
 from discan.readers import Source, guess, read
@@ -110,6 +112,14 @@ def test_what_is_no_genotype_is_refused(tmp_path, write, fails):
     fails(path, "line 22: 'AX' is no genotype such as AG")
     fails(write(path, "a,b\n1,2\n"), "not a table with SNPs in rows", "hapmap")
     fails(write(path, "SNP,a,b\nrs1,NN,NN\nrs2,NN,NN\n"), "every genotype is missing")
+
+
+@pytest.mark.parametrize("format", ["hapmap", "dosages"])
+@given(st.text("rsNAG012,\n/ ", max_size=60))
+@settings(suppress_health_check=list(HealthCheck), max_examples=40, deadline=None)
+def test_any_table_is_read_or_refused(tmp_path, write, survives, format, text):
+    survives(write(tmp_path / "x.csv", f"SNP,a,b\nrs1,AG,GG\n{text}"), format)
+    survives(write(tmp_path / "y.csv", f"id,rs1,rs2\na,0,2\n{text}"), format)
 
 
 QUESTIONS = [",".join(["who", *(f"q{j}" for j in range(8))])]

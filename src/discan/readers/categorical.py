@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any
 
@@ -26,6 +27,7 @@ from discan.readers.tables import (
     Table,
     open_table,
 )
+from discan.readers.turning import remark_on_roll_calls, turned
 from discan.typing import Array
 
 __all__ = ["read_categorical"]
@@ -76,6 +78,9 @@ def read_categorical(
         "If each row of the file holds one answer: the columns of document, question and answer, "
         "e.g. member,rollcall,vote.",
     ] = None,
+    transpose: Annotated[
+        bool, "Whether columns are documents and rows questions, such as members and roll calls."
+    ] = False,
     exposures: Exposures = True,
     header: Heading = None,
     delimiter: Delimiter = None,
@@ -98,9 +103,15 @@ def read_categorical(
         raw = _read_columns(table)
         if pivot is not None:
             raw = pivoted(str(source.path), raw, pivot)
+        elif transpose:
+            raw = turned(str(source.path), raw, id_column)
+            options = replace(options, id_column="member")
         elif like is None:
             remark_on_single_answers(str(source.path), raw)
-        return read_answers(str(source.path), raw, options, like, table.has_titles)
+        corpus = read_answers(str(source.path), raw, options, like, table.has_titles)
+    if like is None:
+        remark_on_roll_calls(str(source.path), corpus)
+    return corpus
 
 
 def _read_columns(table: Table) -> list[RawColumn]:

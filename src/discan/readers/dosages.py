@@ -106,7 +106,7 @@ def _read_table(source: Source, table: Table, exposures: bool) -> Corpus:
 
 def _describes(table: Table, j: int) -> bool:
     """Tell whether a column holds no counts: it has no number, or no title of a SNP as others."""
-    cells = [cell for row in table.sample if (cell := row[j].strip()) not in ABSENT_COUNTS]
+    cells = {row[j].strip() for row in table.sample if j < len(row)} - ABSENT_COUNTS
     if cells and all(number(cell) is None for cell in cells):
         return True
     n_snps = sum(map(is_snp, table.titles))

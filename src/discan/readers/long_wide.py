@@ -219,7 +219,8 @@ def _stream_wide(
         raise source.error("no columns of counts", use={"delimiter": ..., "id_column": ...})
     titles = [table.titles[j] if table.has_titles else str(j) for j in kept]
     if like is None:
-        _remark_on_codes(source, [[row[j] for row in table.sample] for j in kept])
+        sample = [[row[j] for row in table.sample if j < len(row)] for j in kept]
+        _remark_on_codes(source, sample)
 
     def rows(start: int) -> Iterator[Row]:
         if not start:

@@ -59,7 +59,7 @@ class Source:
         self.path = _meant(Path(path))
         self.max_unpacked = max_unpacked
         self._limits: dict[Path, int] = {}
-        self._remarked: set[Path] = set()  # files that were remarked on: guessing reads them, too
+        self._remarked: set[tuple[Any, ...]] = set()
         mode = _mode(self.path)
         self.is_folder = stat.S_ISDIR(mode)
         if not self.is_folder and not stat.S_ISREG(mode):
@@ -133,10 +133,15 @@ class Source:
             except UnicodeDecodeError as error:
                 problem = f"byte {error.start} is not UTF-8; convert the file to UTF-8 first"
                 raise self.error(problem, number, path) from None
-        if n_others and (path or self.path) not in self._remarked:
-            self._remarked.add(path or self.path)
+        if n_others:
             remark = "%s: %d lines are not UTF-8 and were read as Windows-1252 (Latin-1)"
-            log.warning(remark, path or self.path, n_others)
+            self.warn_once(remark, path or self.path, n_others)
+
+    def warn_once(self, remark: str, *arguments: Any) -> None:
+        """Log a warning, unless it was logged while the format was guessed."""
+        if (remark, *arguments) not in self._remarked:
+            self._remarked.add((remark, *arguments))
+            log.warning(remark, *arguments)
 
     @cached_property
     def head(self) -> str:
