@@ -260,3 +260,11 @@ def test_letters_of_windows_and_rich_text(tmp_path, write, remarks):
     assert corpus.document_names == ("a.txt", "b.txt")
     assert corpus.to_csr()[[0]].toarray().tolist() == corpus.to_csr()[[1]].toarray().tolist()
     assert "1 file is no text and left out: 'c.rtf'" in remarks()
+
+
+def test_a_folder_above_that_of_the_cells(tmp_path, write, fails):
+    inside = tmp_path / "outs" / "filtered"
+    inside.mkdir(parents=True)
+    for name in ("matrix.mtx.gz", "barcodes.tsv.gz", "features.tsv.gz"):
+        write(inside / name, gzip.compress(b"1\n"))
+    fails(tmp_path / "outs", "name the folder 'filtered' in it, or use format='folder'")

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import discan
 from discan.readers import Source, guess, read
 
 FIRST = "rs# alleles chrom pos strand assembly# center protLSID assayLSID panelLSID QCcode".split()
@@ -85,13 +84,12 @@ def test_counts_of_alleles_are_told_by_titles(tmp_path, write, dense, remarks):
     assert read(path, "dosages", transpose=True).digest == other.digest
 
 
-def test_a_model_reads_new_people_as_it_read_the_old(tmp_path, write):
+def test_new_people_are_read_as_the_old(tmp_path, write):
     path = write(tmp_path / "x.csv", hapmap(","))
-    model = discan.MPCA(2, random_state=0, max_iter=5).fit(read(path))
-    again = read(path, like=model)
-    assert again.digest == read(path).digest
-    as_answers = discan.MPCA(2, random_state=0, max_iter=5).fit(read(path, "categorical"))
-    assert read(path, like=as_answers).group_names == as_answers.fit_.layout.group_names
+    corpus = read(path)
+    assert read(path, like=corpus).digest == corpus.digest
+    answers = read(path, "categorical")
+    assert read(path, like=answers).digest == answers.digest
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import stat
 import tarfile
 import zipfile
@@ -172,6 +173,9 @@ def _refuse_tables(source: Source) -> bool:
         if len(found) > 0.5 * len(names):
             some = ", ".join(map(shown, found[:3])) + (", ..." if len(found) > 3 else "")
             what = f"holds no texts but {some}"
+            matrix = next((n for n in found if re.search(r"/matrix\.mtx(\.gz)?$", n)), None)
+            if matrix is not None:  # above a folder of 10x Genomics
+                remedy = f"name the folder {shown(matrix.rpartition('/')[0])} in it"
             raise source.error(what, remedy=remedy, use={"format": "folder"})
     return False
 

@@ -13,7 +13,7 @@ from discan.data.columns import number, unique_titles
 from discan.data.corpus import Corpus
 from discan.data.counted import may_be_codes
 from discan.data.intake import tightest
-from discan.data.nouns import Nouns
+from discan.data.nouns import CELLS, Nouns
 from discan.data.roles import noun_of
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import (
@@ -193,6 +193,7 @@ def read_wide(
         document_names=facts.document_names,
         word_names=facts.word_names,
         metadata=facts.metadata,
+        nouns=facts.nouns,
     )
 
 
@@ -211,8 +212,10 @@ def _stream_wide(
     known = () if like is None else like.layout.word_names or ()
     table = open_table(source, header, delimiter, quotes, numeric=True, known=known)
     names = _find_names(source, id_column, table)
+    nouns = None
     if transpose is None:
         transpose = is_transposed(source, table, names, known)
+        nouns = CELLS
     described = _describing(source, table, names, metadata, set() if transpose else set(known))
     kept = [j for j in range(len(table.titles)) if j != names and j not in described]
     if not kept:
@@ -236,7 +239,7 @@ def _stream_wide(
         some = ", ".join(shown(table.titles[j]) for j in described[:8])
         log.info("%s: left out, as they describe words: %s", source.path, some)
     return TableStream(
-        source, lambda: _transposed(found.facts(table.has_titles)), Transposed(found)
+        source, lambda: _transposed(found.facts(table.has_titles), nouns), Transposed(found)
     )
 
 
@@ -251,12 +254,13 @@ def _remark_on_codes(source: Source, columns: Sequence[Sequence[str]]) -> None:
         log.info(remark, *arguments)
 
 
-def _transposed(facts: TableFacts) -> TableFacts:
+def _transposed(facts: TableFacts, nouns: Nouns | None) -> TableFacts:
     return TableFacts(
         facts.n_words,
         facts.n_documents,
         word_names=unique_titles(facts.document_names)[0] if facts.document_names else None,
         document_names=facts.word_names,
+        nouns=nouns,
     )
 
 
