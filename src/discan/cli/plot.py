@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import shlex
 import logging
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
