@@ -83,3 +83,12 @@ def test_errors_of_a_real_process(start, tmp_path):
     assert process.communicate() == ("", f"error: {tmp_path}/missing: no such file or folder\n")
     assert process.returncode == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_python_runs_the_package():
+    done = subprocess.run(
+        [sys.executable, "-m", "discan", "--version"],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(discan.__file__).parents[1])},
+    )  # fmt: skip
+    assert done.stdout.split() == ["discan", discan.__version__]

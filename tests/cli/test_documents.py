@@ -152,6 +152,21 @@ def test_single_answers_are_imputed_as_a_table_by_question(run, tmp_path):
     assert {cell for row in found for cell in row[1:]} == {"yes", "no"}
 
 
+def test_members_in_columns_are_imputed_as_a_table_by_member(run, tmp_path):
+    """Even where there are as many members as roll calls."""
+    bills = [[f"b{j}", *("" if i == j else "yes no".split()[(i + j) % 2] for i in range(6))]
+             for j in range(6)]  # fmt: skip
+    titles = ["bill", *(f"m{i}" for i in range(6))]
+    (tmp_path / "x.csv").write_text("\n".join(map(",".join, [titles, *bills])))
+    turned = ("--option", "transpose=True")
+    run("fit", tmp_path / "x.csv", *turned, "-o", tmp_path / "m.discan", "-k", 1, "-q")
+    out, _ = run("impute", tmp_path / "m.discan", tmp_path / "x.csv", "-q")
+    titles, *found = csv.reader(io.StringIO(out))
+    assert titles == ["member", *(f"b{j}" for j in range(6))]
+    assert [row[0] for row in found] == [f"m{i}" for i in range(6)]
+    assert {cell for row in found for cell in row[1:]} == {"yes", "no"}
+
+
 def test_texts_are_not_answers(fails, run, place):
     arguments = ("impute", place / "model", place / "texts.jsonl")
     assert "counts, not answers to questions; --long lists" in fails(*arguments)

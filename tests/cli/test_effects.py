@@ -50,3 +50,10 @@ def test_files_and_time(run, fails, model, tmp_path):
     run("effects", model, code=2)
     run("effects", model, "--labels", "party", "--time", "year", code=2)
     run("effects", model, "--labels", "party", "--of", "nosuch", code=2)
+
+
+def test_an_answer_that_was_counted_is_no_label(fails, survey, tmp_path):
+    model = survey / "m.discan"
+    for command in (("effects", model), ("plot", model, "structure", "-o", tmp_path / "x.svg")):
+        assert "it was counted, so" in (line := fails(*command, "--labels", "colour"))
+        assert "fit again with --metadata colour" in line

@@ -121,6 +121,7 @@ def test_genes_by_cells_are_turned(tmp_path, write, dense, remarks):
     assert corpus.word_names == ("GENE0", "GENE1", "GENE2", "GENE3")
     assert "rows are read as words (genes), columns as documents (cells)" in remarks()
     assert dense(read(path, transpose=False)) == TABLE
+    assert read(path).nouns.documents == "cells"
     path = write(tmp_path / "y.csv", _genes_by_cells(["s1", "s2", "s3"], "gene_id"))
     assert dense(read(path)) == turned
     path = write(tmp_path / "z.csv", _genes_by_cells(["s1", "s2", "s3"]))

@@ -72,7 +72,7 @@ def test_folder_encodings(folder, caplog, fails):
     with caplog.at_level(logging.WARNING, "discan"):
         assert "café" in words_of(read(folder))
     assert len(caplog.records) == 1
-    assert "1 files are not UTF-8 and were read as Latin-1" in caplog.text
+    assert "1 files are not UTF-8 and were read as Windows-1252 (Latin-1)" in caplog.text
     assert "café" in words_of(read(folder, encoding="latin-1"))
     message = fails(folder, "use encoding='latin-1'", encoding="utf-8")
     assert str(folder / "d") in message
@@ -250,3 +250,21 @@ def test_files_come_in_the_order_of_their_paths(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("some words here")
     assert discan.read(tmp_path, "folder").document_names == tuple(sorted(names))
+
+
+def test_letters_of_windows_and_rich_text(tmp_path, write, remarks):
+    write(tmp_path / "a.txt", "the soup\u2019s \u201ccold\u201d".encode("cp1252"))
+    write(tmp_path / "b.txt", "the soup\u2019s \u201ccold\u201d")
+    write(tmp_path / "c.rtf", r"{\rtf1\ansi the soup}")
+    corpus = read(tmp_path)
+    assert corpus.document_names == ("a.txt", "b.txt")
+    assert corpus.to_csr()[[0]].toarray().tolist() == corpus.to_csr()[[1]].toarray().tolist()
+    assert "1 file is no text and left out: 'c.rtf'" in remarks()
+
+
+def test_a_folder_above_that_of_the_cells(tmp_path, write, fails):
+    inside = tmp_path / "outs" / "filtered"
+    inside.mkdir(parents=True)
+    for name in ("matrix.mtx.gz", "barcodes.tsv.gz", "features.tsv.gz"):
+        write(inside / name, gzip.compress(b"1\n"))
+    fails(tmp_path / "outs", "name the folder 'filtered' in it, or use format='folder'")

@@ -183,3 +183,10 @@ def test_numeric_codes_with_a_weight_are_answers(tmp_path, write):
     corpus = read(path)
     assert corpus.n_groups == 10
     assert "weight" in corpus.metadata
+
+
+def test_ratings_at_a_time_may_repeat(tmp_path, write):
+    rows = [f"u{n % 20},i{n * 7 % 31},{1 + n % 5}.0,{1400000000 + n}" for n in range(60)]
+    corpus = read(write(tmp_path / "x.csv", "\n".join([*rows, *rows[:5]]) + "\n"))
+    assert corpus.n_documents == 20
+    assert corpus.n_words == 31

@@ -153,3 +153,23 @@ def test_logs_of_shops(tmp_path, write, titles):
     path = write(tmp_path / "x.csv", "\n".join([titles, *rows]) + "\n")
     assert guess(Source(path)) == "long"
     assert read(path).shape == (30, 30)
+
+
+def test_empty_rows_at_the_end_are_no_rows(tmp_path, write):
+    text = "id,q1,q2\r\na,yes,no\r\n,,\r\nb,no,no\r\n,,\r\n,,\r\n"
+    corpus = read(write(tmp_path / "x.csv", text), "categorical")
+    assert corpus.n_documents == 3  # one in the middle is a row without answers
+    assert read(write(tmp_path / "y.csv", 'q1\nyes\n""\n'), "categorical").n_documents == 2
+
+
+def test_a_file_that_is_not_utf8_is_remarked_on_once(tmp_path, write, remarks):
+    rows = "".join(f"{n},Gut gekocht und sch\xf6n serviert {n}\n" for n in range(9))
+    read(write(tmp_path / "x.csv", f"no,text\n{rows}".encode("cp1252")))
+    assert remarks().count("9 lines are not UTF-8") == 1
+
+
+@pytest.mark.parametrize("title", ["Review ID", "review_id", "ReviewId", "id"])
+def test_a_column_of_ids_names_the_texts(tmp_path, write, title):
+    rows = "".join(f"{n + 70},The soup was cold and late {n}\n" for n in range(9))
+    assert read(write(tmp_path / "x.csv", f"{title},text\n{rows}")).document_names[0] == "70"
+    assert read(write(tmp_path / "y.csv", f"paid,text\n{rows}")).document_names is None

@@ -130,3 +130,18 @@ def test_any_damage_is_survived(tmp_path, write, data, changed_at_random):
 def test_tables_without_genotypes(tmp_path, write, survives, text):
     for rows in (1, 2, None):
         survives(write(tmp_path / "x.str", text), "structure", rows=rows)
+
+
+def test_structure_in_a_file_of_text(tmp_path, write):
+    people = [
+        f"ind{n} {1 + n // 3} " + " ".join(f"{100 + n + j} -9" for j in range(5)) for n in range(6)
+    ]
+    path = write(
+        tmp_path / "x.txt", " ".join(f"L{j}" for j in range(5)) + "\n" + "\n".join(people) + "\n"
+    )
+    assert guess(Source(path)) == "structure"
+    corpus = read(path)
+    assert corpus.document_names[:2] == ("ind0", "ind1")
+    assert corpus.n_groups == 5
+    text = "on 9 May the 7 of us walked 20 miles from 3 to 8 in the rain\n"
+    assert guess(Source(write(tmp_path / "y.txt", 9 * text))) == "lines"

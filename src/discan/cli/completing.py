@@ -55,7 +55,8 @@ def complete(fit: Fit, corpus: Corpus, filled: Filled, data: str, reading: NewDa
     found = likeliest_answers(*filled, fit.layout, fit.group_totals)
     log.info("%s cells filled in, each by its likeliest answer", f"{len(found):,}")
     is_table = corpus.reading.get("format") == "categorical" and not data.startswith(DATASET)
-    if is_table and not corpus.reading["options"].get("pivot"):
+    options = corpus.reading.get("options", {})
+    if is_table and not (options.get("pivot") or options.get("transpose")):
         table = _as_given(corpus, found, data, reading)
         if len(table.rows) == corpus.n_documents:
             return table

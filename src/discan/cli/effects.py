@@ -71,10 +71,12 @@ def effects(
     from discan.evaluation.effects import effects as measured
 
     fit = load_model(model).fit
+    questions = fit.layout.group_names
     if labels is not None:
-        found = measured(fit, label_column(labels, fit.metadata), level=level, of=of)
+        column = label_column(labels, fit.metadata, questions=questions)
+        found = measured(fit, column, level=level, of=of)
     else:
-        column = _numbers(label_column(str(time), fit.metadata, "time"))
+        column = _numbers(label_column(str(time), fit.metadata, "time", questions))
         found = measured(fit, time=column, level=level, of=of)
     if contrast is None:
         _print(found, style.style)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -153,7 +154,8 @@ def plot(
     if labels or figure.needs:
         metadata = fit.metadata
         columns = [
-            label_column(name, metadata) for name in labels or [_found(figure, metadata, kind)]
+            label_column(name, metadata, questions=fit.layout.group_names)
+            for name in labels or [_found(figure, metadata, kind)]
         ]
         settings[figure.labels] = columns[0] if len(columns) == 1 else columns
     figures.save(getattr(figures, figure.function)(fit, **settings), output)
@@ -204,12 +206,20 @@ def _found(figure: Figure, metadata: Mapping[str, Any], kind: str) -> str:
     )
 
 
-def label_column(name: str, metadata: Collection[str], option: str = "labels") -> Any:
-    """Return the name of a column, or the lines of a file."""
+def label_column(
+    name: str,
+    metadata: Collection[str],
+    option: str = "labels",
+    questions: Collection[str] | None = None,
+) -> Any:
+    """Return the name of a column, or the lines of a file; ``questions`` are counted columns."""
     if name in metadata:
         return name
     path = Path(name)
     if not path.exists():
+        if name in (questions or ()):
+            problem = "it was counted, so it does not describe the documents; fit again with"
+            raise InputError(f"--{option} {name}: {problem} --metadata {shlex.quote(name)}")
         columns = _listed(list(metadata)) or "none"
         raise InputError(
             f"--{option} {name}: no such column and no such file; the columns are: {columns}"

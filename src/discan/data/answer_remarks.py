@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from discan.data.alleles import split_cell
 from discan.data.bins import bin_names
 from discan.data.columns import Column, near_duplicates, number
-from discan.data.roles import Plan, key
+from discan.data.counted import are_questions
+from discan.data.roles import ENOUGH_ROWS, Plan, key
 from discan.errors import Argument, shown
 
 __all__ = ["FRAME", "remark_on_columns", "remark_on_values"]
@@ -25,13 +26,14 @@ FEW_ROWS_EACH = 10.0
 
 _ABSENT = set(
     "notvoting nv absent excused novote didnotvote noanswer notanswered noresponse dontknow dk "
-    "refused refusal notapplicable".split()
+    "refused refusal notapplicable nichtabgegeben".split()
 )
 _CODES = set(
     map(float, "-7 -8 -9 -77 -88 -97 -98 -99 -999 77 88 97 98 99 777 888 999 9999".split())
 )
 """Codes of missing answers: negative, or far above the others."""
 FAR_ABOVE = 5.0
+GAP = 3  # between the answers and 7, 8 or 9, which are then codes as well
 FEW_TITLES = 3  # after answers that may mean the same
 _ANSWERS, _METADATA = Argument("answers", "NAME"), Argument("metadata", "NAME")
 _BINS = Argument("bins", 5)
@@ -142,7 +144,9 @@ def remark_on_values(
 
 
 def _are_dosages(columns: Sequence[Column]) -> bool:
-    """Tell whether all columns hold 0, 1 and 2 and nothing else."""
+    """Tell whether all columns hold 0, 1 and 2 and nothing else, below no titles of questions."""
+    if are_questions([column.title for column in columns]):
+        return False
     found = {value for column in columns for value in column.values}
     return {"0", "1", "2"} <= found <= {"0", "1", "2", "9", "-1", "-9"}
 
@@ -193,13 +197,23 @@ def _roll_call_codes(columns: Sequence[Column]) -> tuple[str, ...]:
 
 
 def _missing_codes(column: Column) -> list[str]:
-    """Return the codes of missing answers among numbers, such as 99 among 1 to 5."""
+    """Return the codes of missing answers among numbers, such as 99 among 1 to 5, or 9 to 2."""
     found = {value: number(value) for value in column.values}
     usual = [n for n in found.values() if n is not None and n not in _CODES]
     if len(usual) < 2 or min(usual) < 0:
         return []
     limit = max(usual) * FAR_ABOVE
-    return [v for v, n in found.items() if n in _CODES and n is not None and (n < 0 or n > limit)]
+    codes = [v for v, n in found.items() if n in _CODES and n is not None and (n < 0 or n > limit)]
+    digits = sorted(value for value in column.values if len(value) == 1 and value.isdecimal())
+    if len(digits) == len(column.values) and len(column.codes) >= ENOUGH_ROWS:
+        gap = next((n for n in range(2, len(digits)) if _are_apart(*digits[n - 1 : n + 1])), None)
+        codes += [] if gap is None else digits[gap:]
+    return codes
+
+
+def _are_apart(answer: str, code: str) -> bool:
+    """Tell whether no answer is near a digit that may be a code."""
+    return code in "789" and int(code) - int(answer) >= GAP
 
 
 def _has_many(column: Column) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,9 +12,13 @@ from discan.data.alleles import allele_digits, allele_pairs
 from discan.data.columns import MISSING, Codes, clean, number, unique_titles
 from discan.typing import Array
 
-__all__ = ["holds_counts"]
+__all__ = ["are_questions", "holds_counts", "may_be_codes"]
 
 MISSING_COUNTS = 0.05  # share of cells without a number, above which a column is not of counts
+LARGEST_CODE = 10.0  # of an answer to a numbered question
+FEW_CODES, FEW_QUESTIONS = 4.0, 100  # numbers up to so many, in so many columns, may be codes
+
+_QUESTION = re.compile(r"(q|question|frage|pregunta)[ ._-]?\d+([ ._-]?\w{1,3})?", re.IGNORECASE)
 
 
 def holds_counts(columns: Sequence[Sequence[str]], titles: Sequence[str]) -> bool:
@@ -33,7 +38,21 @@ def holds_counts(columns: Sequence[Sequence[str]], titles: Sequence[str]) -> boo
     if _are_genotypes([columns[n] for n in left], [titles[n] for n in left]):
         return False
     counts, complete = np.concatenate([found[n] for n in left]), not any(shares[n] for n in left)
+    if counts.size and counts.max() <= LARGEST_CODE and are_questions([titles[n] for n in left]):
+        return False
     return bool(counts.size) and _look_counted(counts, [columns[n] for n in left], complete)
+
+
+def may_be_codes(columns: Sequence[Sequence[str]]) -> bool:
+    """Tell whether counts are so small that they may be answers in codes, or counts of alleles."""
+    found = {number(cell) for column in columns for cell in column} - {None}
+    largest = max((n for n in found if n is not None), default=0.0)
+    return largest <= 2 or (largest <= FEW_CODES and len(columns) <= FEW_QUESTIONS)
+
+
+def are_questions(titles: Sequence[str]) -> bool:
+    """Tell whether titles are those of numbered questions: Q1, q2_3."""
+    return sum(_QUESTION.fullmatch(title) is not None for title in titles) > 0.5 * len(titles)
 
 
 def _are_genotypes(columns: Sequence[Sequence[str]], titles: Sequence[str]) -> bool:

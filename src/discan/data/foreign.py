@@ -16,6 +16,8 @@ LOOKED_AT = 2**12
 LARGEST = 2**62  # bytes of a file
 OURS = b'{"__metadata__":'
 
+RTF = b"{\\rtf"
+
 # First bytes, and what begins with them.
 SIGNS = {
     b"\x89HDF\r\n\x1a\n": "an HDF5 file (.h5ad, .loom)",
@@ -25,6 +27,7 @@ SIGNS = {
     b"SQLite format 3\x00": "an SQLite database",
     b"l\x1b\x01": "a PLINK .bed file",
     b"%PDF": "a PDF document",
+    RTF: "an RTF document",
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
@@ -64,6 +67,7 @@ UNREADABLE = {
     "a Word document": "save it as .txt",
     "a PowerPoint presentation": "save it as .txt",
     "a PDF document": "extract its text",
+    "an RTF document": "save it as .txt",
     "an R data file": "save it as CSV",
     "a portable SPSS file": "save it as CSV",
     "a SAS file": "save it as CSV, or pass pandas.read_sas(...)",
@@ -95,7 +99,7 @@ def is_no_text(data: bytes) -> bool:
         data.decode("utf-8")
     except UnicodeDecodeError:
         return data.startswith(tuple(SIGNS))
-    return False
+    return data.startswith(RTF)
 
 
 def foreign(path: str | os.PathLike[str]) -> str | None:

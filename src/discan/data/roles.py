@@ -30,14 +30,16 @@ PROSE = 4.0  # spaces per value
 NAMES = set(
     "name fullname member membername senator legislator representative deputy judge justice "
     "respondent participant person patient student individual ind indiv animal sample sampleid "
-    "sampleno code label bioname title headline".split()
+    "sampleno code label bioname title headline mp mep abgeordnete abgeordneter nom nombre naam "
+    "namn".split()
 )
 IDENTIFIERS = set("id key index row number no nr uid uuid docid documentid".split())
 DESCRIBING = NAMES | IDENTIFIERS | set(
     "party partyname partycode state stateabbrev district districtcode chamber congress icpsr "
     "cqlabel caucus faction term cluster group class classname target year date country "
     "countrycode memberstate ms epg epgroup politicalgroup groupcode np nationalparty region "
-    "constituency riding canton land gender sex".split()
+    "constituency riding canton land gender sex fraktion partei parti partido partito wahlkreis "
+    "groupe".split()
 )  # fmt: skip
 DOCUMENT = set(
     "document doc docid documentid user userid username customer customerid visitor visitorid "
@@ -51,15 +53,17 @@ WORD = set(
     "article articleid goods url page".split()
 )
 _BALLOTS = ({"yea", "nay"}, {"yes", "no"}, {"y", "n"}, {"aye", "no"}, {"aye", "nay"},
-            {"for", "against"}, {"in favour", "against"}, {"+", "-"})  # fmt: skip
+            {"for", "against"}, {"in favour", "against"}, {"+", "-"}, {"ja", "nein"},
+            {"oui", "non"}, {"pour", "contre"}, {"sí", "no"}, {"si", "no"}, {"ja", "nej"},
+            {"ja", "nee"})  # fmt: skip
 _PARLIAMENT = set(
     "party partycode senator legislator deputy congress icpsr chamber bill rollcall rollnumber yea "
-    "nay yeas nays".split()
+    "nay yeas nays mep bill fraktion abgeordnete abgeordneter".split()
 )
 _NOUNS = set(
     "senator legislator member representative deputy judge justice respondent participant person "
     "patient student individual animal sample user customer cell country state judge voter house "
-    "household employee".split()
+    "household employee bill motion".split()
 )
 
 

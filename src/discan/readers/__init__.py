@@ -3,7 +3,7 @@
 
 # They register on import. Guessing asks them in this order.
 # isort: off
-from discan.readers import matrices, pairs, arrays, votes, genalex  # noqa: F401
+from discan.readers import matrices, pairs, arrays, votes, genalex, structure, hapmap, dosages  # noqa: F401
 from discan.readers import long_wide, categorical  # noqa: F401
 from discan.readers import genetics, cells, mail, reuters, folders, text_lines, text_tables  # noqa: F401
 

@@ -34,6 +34,7 @@ from discan.readers.tables import (
     Table,
     open_table,
 )
+from discan.readers.turning import remark_on_roll_calls, turned
 from discan.typing import Array
 
 __all__ = ["read_categorical"]
@@ -85,6 +86,9 @@ def read_categorical(
         "If each row of the file holds one answer: the columns of document, question and answer, "
         "e.g. member,rollcall,vote.",
     ] = None,
+    transpose: Annotated[
+        bool, "Whether columns are documents and rows questions, such as members and roll calls."
+    ] = False,
     exposures: Exposures = True,
     header: Heading = None,
     delimiter: Delimiter = None,
@@ -104,9 +108,15 @@ def read_categorical(
         raw = _read_columns(table)
         if pivot is not None:
             raw = pivoted(str(source.path), raw, pivot)
+        elif transpose:
+            raw = turned(str(source.path), raw, id_column)
+            settings = replace(settings, id_column="member")
         elif like is None:
             remark_on_single_answers(str(source.path), raw)
-        return read_answers(str(source.path), raw, settings, like, table.has_titles)
+        corpus = read_answers(str(source.path), raw, settings, like, table.has_titles)
+    if like is None:
+        remark_on_roll_calls(str(source.path), corpus.nouns)
+    return corpus
 
 
 def _checked(settings: AnswerOptions) -> AnswerOptions:
@@ -119,14 +129,15 @@ def _checked(settings: AnswerOptions) -> AnswerOptions:
 def _stream_categorical(
     source: Source,
     pivot: Any = None,
+    transpose: bool = False,
     header: bool | None = None,
     delimiter: str | None = None,
     quotes: bool = True,
     **options: Any,
 ) -> TableStream | None:
-    """Read a table of answers in pieces; None for one to pivot, which is read whole."""
+    """Read a table of answers in pieces; None for one to pivot or turn, which is read whole."""
     settings = _checked(AnswerOptions(**options))
-    if pivot is not None:
+    if pivot is not None or transpose:
         return None
     table = open_table(source, header, delimiter, quotes, numeric=False)
 
@@ -191,6 +202,7 @@ class _AnswerRows:
         ]
         remark_on_single_answers(origin, raw)
         found = self._answers = find_answers(origin, raw, settings, has_titles=has_titles)
+        remark_on_roll_calls(origin, found.nouns)
         return TableFacts(
             tiles.n_lines,
             len(found.word_names),

@@ -27,6 +27,8 @@ __all__ = [
 ]
 
 ROWS_AT_ONCE = 64
+MOST_ABOVE = 5  # rows above the titles
+FEWEST_TITLES = 3  # below them
 DOUBLE_COLON = "::"  # of the MovieLens files
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # of a data frame that pandas wrote
 
@@ -70,7 +72,10 @@ def table_rows(
 def csv_rows(
     source: Source, path: Path | None = None, delimiter: str | None = None, quotes: bool = True
 ) -> Iterator[Row]:
-    """Iterate over (line number, cells) of a table of text, without empty lines."""
+    """Iterate over (line number, cells) of a table of text, without empty lines.
+
+    Rows of empty cells at the end, as Excel writes them, are left out as well.
+    """
     lines = source.lines(path, lenient=True)
     first = list(islice(lines, 100))
     first, delimiter = _opening(first, delimiter)
@@ -89,8 +94,23 @@ def csv_rows(
         problem = "{}; use one character"
         raise InputError(problem, argument="delimiter", value=delimiter) from None
     try:
+        empty: list[Row] = []
+        n_above = None
         while chunk := _next_rows(rows):
-            yield from [pair for pair in chunk if pair[1]]
+            if n_above is None:
+                n_above = _lines_above(chunk)
+                if n_above:
+                    name = next(cell for cell in chunk[0][1] if cell.strip())
+                    remark = "%s: what is above the titles is left out: %s"
+                    source.warn_once(remark, path or source.path, shown(name))
+                chunk = chunk[n_above:]
+            for pair in chunk:
+                if len(pair[1]) > 1 and not any(pair[1]):
+                    empty.append(pair)
+                elif pair[1]:
+                    yield from empty
+                    empty.clear()
+                    yield pair
     except csv.Error as error:
         remedy, use = "correct the quotes", {"quotes": False}
         raise source.error(str(error), rows.line_num, path, remedy=remedy, use=use) from None
@@ -121,6 +141,17 @@ def _opening(
         n_comments -= 1  # a heading, as in "#OTU ID"
     # An empty line is no row, and keeps the numbers of the lines.
     return [(n, "") for n, _ in lines[:n_comments]] + lines[n_comments:], delimiter
+
+
+def _lines_above(rows: list[Row]) -> int:
+    """Return the number of rows above the titles that hold one cell each: the name of a table."""
+    rows = [(line, [cell.strip() for cell in cells]) for line, cells in rows]
+    n = next((n for n, (_, cells) in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
+    if not 0 < n <= MOST_ABOVE or not any(rows[0][1]) or len(rows) < n + 2:
+        return 0
+    titles, below = rows[n][1], rows[n + 1][1]
+    are_titles = all(titles[1:]) and all(number(cell) is None for cell in titles)
+    return n if are_titles and len(below) == len(titles) >= FEWEST_TITLES else 0
 
 
 def _next_rows(rows: Any) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import stat
 import tarfile
 import zipfile
@@ -31,7 +32,7 @@ log = logging.getLogger("discan")
 
 Encoding = Annotated[
     str,
-    "Name of an encoding, or 'auto': UTF-8 or UTF-16, and Latin-1 for files that are neither.",
+    "Name of an encoding, or 'auto': UTF-8 or UTF-16, and Windows-1252 for files that are neither.",
 ]
 Pattern = Annotated[str, 'Read only files whose names match, e.g. "*.txt".']
 
@@ -130,7 +131,7 @@ def _read_files(
             some = ", ".join(map(shown, no_texts[:3])) + (", ..." if len(no_texts) > 3 else "")
             log.warning("%s: %s no text and left out: %s", source.path, what, some)
         if decode.n_others:
-            remark = "%s: %d files are not UTF-8 and were read as Latin-1"
+            remark = "%s: %d files are not UTF-8 and were read as Windows-1252 (Latin-1)"
             log.warning(remark, source.path, decode.n_others)
 
     return TextStream(
@@ -172,6 +173,9 @@ def _refuse_tables(source: Source) -> bool:
         if len(found) > 0.5 * len(names):
             some = ", ".join(map(shown, found[:3])) + (", ..." if len(found) > 3 else "")
             what = f"holds no texts but {some}"
+            matrix = next((n for n in found if re.search(r"/matrix\.mtx(\.gz)?$", n)), None)
+            if matrix is not None:  # above a folder of 10x Genomics
+                remedy = f"name the folder {shown(matrix.rpartition('/')[0])} in it"
             raise source.error(what, remedy=remedy, use={"format": "folder"})
     return False
 
@@ -198,7 +202,7 @@ class _Decoder:
                 problem = f"not {self._encoding} ({getattr(error, 'reason', error)})"
                 use = {"encoding": ("latin-1", "auto")}
                 raise InputError(f"{printable(place)}: {problem}", use=use) from None
-            text = data.decode("latin-1")
+            text = data.decode("cp1252", errors="replace")
             self.n_others += "\0" not in text
         if "\0" in text:
             raise InputError(

@@ -60,6 +60,8 @@ class Reader:
 
 READERS: dict[str, Reader] = {}
 
+TOTALS = {"total", "totals", "grand total", "gesamt", "summe", "totaal"}
+
 FRAME_FORMATS = ("long", "texts", "fields", "wide", "categorical")
 """Kinds of tables that a data frame may be read as."""
 
@@ -162,9 +164,22 @@ def read(
     options.pop("like", None)
     reading = {"format": format, "options": plain_options(options)}
     corpus = corpus.described(reading={**reading, **corpus.reading})
+    if "table" in found.family and not found.is_text:
+        _remark_on_totals(source, corpus)
     if like is None:
         return corpus
     return align(corpus, like.layout, max_unseen, like.left_out, unknown, found.is_text)
+
+
+def _remark_on_totals(source: Source, corpus: Corpus) -> None:
+    """Say that the last row or column seems to be a sum of the others."""
+    last = {"row": corpus.document_names, "column": corpus.word_names}
+    for what, names in last.items():
+        if names and names[-1].partition("=")[0].strip(" :").casefold() in TOTALS:
+            remark = (
+                "%s: the last %s is called %s and is counted as any other; remove it if it is a sum"
+            )
+            log.warning(remark, source.path, what, shown(names[-1]))
 
 
 def check_options(source: Source, format: str, options: Iterable[str]) -> Reader:

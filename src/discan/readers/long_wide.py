@@ -11,8 +11,9 @@ import numpy as np
 
 from discan.data.columns import number, unique_titles
 from discan.data.corpus import Corpus
+from discan.data.counted import may_be_codes
 from discan.data.intake import tightest
-from discan.data.nouns import Nouns
+from discan.data.nouns import CELLS, Nouns
 from discan.data.roles import noun_of
 from discan.errors import Argument, InputError, shown
 from discan.readers.csv_rows import (
@@ -192,6 +193,7 @@ def read_wide(
         document_names=facts.document_names,
         word_names=facts.word_names,
         metadata=facts.metadata,
+        nouns=facts.nouns,
     )
 
 
@@ -210,13 +212,18 @@ def _stream_wide(
     known = () if like is None else like.layout.word_names or ()
     table = open_table(source, header, delimiter, quotes, numeric=True, known=known)
     names = _find_names(source, id_column, table)
+    nouns = None
     if transpose is None:
         transpose = is_transposed(source, table, names, known)
+        nouns = CELLS
     described = _describing(source, table, names, metadata, set() if transpose else set(known))
     kept = [j for j in range(len(table.titles)) if j != names and j not in described]
     if not kept:
         raise source.error("no columns of counts", use={"delimiter": ..., "id_column": ...})
     titles = [table.titles[j] if table.has_titles else str(j) for j in kept]
+    if like is None:
+        sample = [[row[j] for row in table.sample if j < len(row)] for j in kept]
+        _remark_on_codes(source, sample)
 
     def rows(start: int) -> Iterator[Row]:
         if not start:
@@ -232,16 +239,28 @@ def _stream_wide(
         some = ", ".join(shown(table.titles[j]) for j in described[:8])
         log.info("%s: left out, as they describe words: %s", source.path, some)
     return TableStream(
-        source, lambda: _transposed(found.facts(table.has_titles)), Transposed(found)
+        source, lambda: _transposed(found.facts(table.has_titles), nouns), Transposed(found)
     )
 
 
-def _transposed(facts: TableFacts) -> TableFacts:
+def _remark_on_codes(source: Source, columns: Sequence[Sequence[str]]) -> None:
+    """Say that small numbers are taken as counts; they may be codes of answers, or genotypes."""
+    if len(columns) > 1 and may_be_codes(columns):
+        remark = "%s: the numbers are read as counts, 0 as nothing; if they are answers use %s"
+        arguments = [source.path, Argument("format", "categorical")]
+        if {cell.strip() for column in columns for cell in column} == {"0", "1", "2"}:
+            remark += ", if alleles %s"
+            arguments.append(Argument("format", "dosages"))
+        log.info(remark, *arguments)
+
+
+def _transposed(facts: TableFacts, nouns: Nouns | None) -> TableFacts:
     return TableFacts(
         facts.n_words,
         facts.n_documents,
         word_names=unique_titles(facts.document_names)[0] if facts.document_names else None,
         document_names=facts.word_names,
+        nouns=nouns,
     )
 
 

@@ -63,7 +63,7 @@ def check_count(source: Source, line: int, text: str) -> float:
     if not math.isfinite(value):
         raise source.error(f"count {shown(text)} is not finite; correct or remove it", line)
     if value < 0:
-        raise source.error(f"count {shown(text)} is negative; counts are 0 or more", line)
+        raise source.error(f"count {shown(text)} is negative; remove the row, or set it to 0", line)
     problem = f"count {shown(text)} is above {LARGEST_COUNT:g}; rescale it"
     raise source.error(problem, line, kind=LimitError)
 

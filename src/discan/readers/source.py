@@ -59,6 +59,7 @@ class Source:
         self.path = _meant(Path(path))
         self.max_unpacked = max_unpacked
         self._limits: dict[Path, int] = {}
+        self._remarked: set[tuple[Any, ...]] = set()
         mode = _mode(self.path)
         self.is_folder = stat.S_ISDIR(mode)
         if not self.is_folder and not stat.S_ISREG(mode):
@@ -134,7 +135,13 @@ class Source:
                 raise self.error(problem, number, path) from None
         if n_others:
             remark = "%s: %d lines are not UTF-8 and were read as Windows-1252 (Latin-1)"
-            log.warning(remark, path or self.path, n_others)
+            self.warn_once(remark, path or self.path, n_others)
+
+    def warn_once(self, remark: str, *arguments: Any) -> None:
+        """Log a warning, unless it was logged while the format was guessed."""
+        if (remark, *arguments) not in self._remarked:
+            self._remarked.add((remark, *arguments))
+            log.warning(remark, *arguments)
 
     @cached_property
     def head(self) -> str:

@@ -31,6 +31,7 @@ _BEFORE = _LABELS | set(
     "site region extra".split()
 )
 MOST_BEFORE = 7  # columns before the genotypes
+FEWEST_ROWS, FEWEST_CELLS = 4, 10  # of a .txt that may be a file of STRUCTURE
 
 Line = tuple[int, list[str]]
 
@@ -44,11 +45,23 @@ class _Shape(NamedTuple):
     titles: list[str]
 
 
+def _is_structure(source: Source) -> bool:
+    """Tell STRUCTURE's files: by their ending, or .txt by rows of codes with -9 among them."""
+    if source.is_folder or not source.name.endswith(".txt"):
+        return source.name.endswith(_ENDINGS)
+    rows = [line.split() for line in source.head.splitlines()[:-1] if line.strip()]
+    body = [row for row in rows if len(row) == len(rows[-1])]
+    if len(body) < max(FEWEST_ROWS, len(rows) - 2) or len(body[0]) < FEWEST_CELLS:
+        return False
+    codes = [cell for row in body[1:] for cell in row[MOST_BEFORE:]]
+    return "-9" in codes and all(map(_is_code, codes))
+
+
 @reader(
     "structure",
     "STRUCTURE genotypes, one or two rows per individual, -9 if missing; each locus a group",
     endings=_ENDINGS,
-    sniff=lambda source: source.name.endswith(_ENDINGS),
+    sniff=_is_structure,
 )
 def read_structure(
     source: Source,

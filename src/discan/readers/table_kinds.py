@@ -29,6 +29,7 @@ COUNT = set(
 TEXT = "text content body article message fulltext review abstract tweet comment".split()
 _ID = DOCUMENT | {"", *"id name names index key row person respondent".split()}
 
+MOST_REPEATED = 0.2  # of the rows of ratings at a time are of a pair that was rated before
 MOST = 0.5  # of the characters of a table are in columns of text
 
 
@@ -141,10 +142,11 @@ def _looks_long(first: list[str], columns: list[tuple[str, ...]]) -> bool:
     pairs = set(zip(documents, words, strict=True))
     distinct = len(set(documents)), len(set(words))
     codes = {cell for column in columns for cell in column}  # few: answers to three questions
+    repeated = 1 - len(pairs) / len(documents)
     return (
         whole
         and len(codes) > 5
-        and len(pairs) == len(documents)
+        and repeated <= (MOST_REPEATED if timed else 0.0)
         and min(distinct) < len(pairs)
         and max(distinct) > min(12, len(pairs) // 2)
     )

@@ -31,6 +31,7 @@ LONG_TEXT = 300  # characters; a column of longer texts is not kept as metadata
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _REMARK = "%s: column %s holds the text; for another use %s"
+_ENDS_IN_ID = re.compile(r"(^|[a-z\W_])(ID|Id)$|[\W_]id$")  # review_id, ReviewID, but not "paid"
 _MARKS = {mark.casefold() for mark in MISSING}
 
 Field = Annotated[
@@ -221,7 +222,8 @@ def _naming(records: _Records, fields: Sequence[str]) -> str | None:
             values = [record.get(title) for record in records.sample]
             texts = [str(v).strip() for v in values if isinstance(v, str | int) and v != ""]
             distinct = len(set(texts)) == len(values) and 0 < len(texts)
-            if key(title) in kinds and title not in fields and distinct:
+            named = key(title) in kinds or (kinds is IDENTIFIERS and _ENDS_IN_ID.search(title))
+            if named and title not in fields and distinct:
                 return title
     return None
 
