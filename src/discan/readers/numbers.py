@@ -100,6 +100,8 @@ def stored_table(
         raise source.error(f"shape {shown(sizes)} and dtype {data.dtype} are no table of counts")
     for size, what in zip(sizes, ("documents", "words"), strict=True):
         check_size(source, size, data.size, what)
+    if {indptr.dtype.kind, indices.dtype.kind} - set("iu"):  # SciPy would round them
+        raise source.error("damaged sparse table: its indices are no whole numbers")
     with source.faults("damaged sparse table"):
         if layout == "coo":
             return sparse.coo_array((data, (indptr, indices)), shape=sizes)

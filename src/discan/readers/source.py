@@ -163,6 +163,8 @@ class Source:
         try:
             yield
         except (InputError, LimitError) as error:
+            if error.problem.startswith(f"{self.path}"):
+                raise
             problem = f"{self.path}: {error.problem}"
             fields = {"argument": error.argument, "value": error.value, "use": error.use}
             raise type(error)(problem, remedy=error.remedy, **fields) from None
