@@ -129,7 +129,7 @@ class _File:
                 f"array {shown(name)} holds pickled Python objects, which are not read; save plain "
                 "numbers or strings"
             )
-        claimed = math.prod(int(n) for n in shape) * dtype.itemsize
+        claimed = math.prod(int(n) for n in shape) * max(1, dtype.itemsize)  # also empty texts
         if min(shape, default=0) < 0 or claimed != info.file_size - offset:
             raise source.error(
                 f"array {shown(name)} claims shape {shown(shape)}, that is {claimed:,} bytes, but "

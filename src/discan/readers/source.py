@@ -158,6 +158,15 @@ class Source:
             return Corpus(counts, **parts)
 
     @contextmanager
+    def enough_memory(self) -> Iterator[None]:
+        """Word the error that there is too little memory to read the file."""
+        try:
+            yield
+        except MemoryError:
+            problem = "there is not enough memory to read it; split it, or leave out rare words"
+            raise self.error(problem, kind=LimitError) from None
+
+    @contextmanager
     def naming(self) -> Iterator[None]:
         """Put the name of the file before the message of an error."""
         try:
