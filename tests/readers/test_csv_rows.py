@@ -126,7 +126,7 @@ def test_one_long_text_in_many_rows_of_parquet(tmp_path, fails):
 
     path = tmp_path / "x.parquet"
     texts = pyarrow.DictionaryArray.from_arrays(np.zeros(2000, "i4"), ["word " * 20_000])
-    parquet.write_table(pyarrow.table({"text": texts}), path, "1.0", store_schema=False)
+    parquet.write_table(pyarrow.table({"text": texts}), path, store_schema=False)
     assert path.stat().st_size < 20_000
     pool = pyarrow.default_memory_pool()
     before = pool.bytes_allocated()
