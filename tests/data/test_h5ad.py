@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files of AnnData that we write can be read by us, and by anndata if it is installed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import discan
 from discan.data.corpus import Corpus
 from discan.data.h5ad import gene_names, write_h5ad
-from discan.errors import StorageError
+from discan.errors import InputError, StorageError
 
 h5py = pytest.importorskip("h5py")
 
@@ -66,7 +68,35 @@ def test_anndata_reads_it(tmp_path):
         np.testing.assert_array_equal(data.uns["d"]["more"]["a"], np.ones(2))
 
 
+@pytest.mark.parametrize("through", [False, True])
+def test_no_other_file_is_written_through_a_link(tmp_path, through):
+    first, other = write(tmp_path / "x.h5ad"), write(tmp_path / "other.h5ad")
+    before = other.read_bytes()
+    with h5py.File(first, "a") as file:
+        del file["obsm"]
+        link = h5py.ExternalLink(str(other), "/obsm")
+        file["bridge"], file["obsm"] = link, h5py.SoftLink("/bridge") if through else link
+    with pytest.raises(InputError, match="another file"):
+        write(tmp_path / "y.h5ad", first)
+    assert other.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.h5ad", "x.h5ad"]
+    with h5py.File(first, "a") as file:
+        del file["obsm"]
+        file["obsm"] = np.ones(3)
+    with pytest.raises(InputError, match="'obsm' of the data is no group"):
+        write(tmp_path / "y.h5ad", first)
+
+
+def test_a_link_stays_and_a_device_is_refused(tmp_path):
+    (tmp_path / "link.h5ad").symlink_to(tmp_path / "x.h5ad")
+    write(tmp_path / "link.h5ad")
+    assert (tmp_path / "link.h5ad").is_symlink()
+    assert gene_names(tmp_path / "x.h5ad") == ["a", "b", "c"]
+    with pytest.raises(StorageError, match="a device or a pipe"):
+        write(Path("/dev/full"))
+
+
 def test_unwritable_places(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises((StorageError, OSError)):
+    with pytest.raises(StorageError, match="/file"):
         write(tmp_path / "file" / "x.h5ad")

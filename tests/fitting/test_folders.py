@@ -459,6 +459,60 @@ def test_a_state_that_is_cut_short_or_missing(size, folders, tmp_path):
         discan.resume(run)
 
 
+HEADINGS = {
+    "deep": b"[" * 60_000,
+    "a type that is no type": b'[["assignments", "(2,", [3]]]',
+    "another type that is none": b'[["assignments", {"offsets": [1e30]}, [3]]]',
+    "a large offset": b'[["x", {"names":["a"],"formats":["f8"],"offsets":[%d]}, [3]]]' % 10**30,
+    "too many dimensions": b'[["x", "<i4", [%s]]]' % b",".join([b"1"] * 100),
+}
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_state_whose_heading_is_hostile(heading, folders, tmp_path):
+    run = stopped_run(folders, tmp_path)
+    text = HEADINGS[heading]
+    for path in (run / "states" / "0").glob("1.*"):
+        path.write_bytes((8 + len(text)).to_bytes(8, "little") + text + b"    ")
+    with pytest.raises(ModelFileError, match="not a state, or cut short") as caught:
+        discan.resume(run)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_state_that_is_a_pipe_or_a_link(folders, tmp_path):
+    run = stopped_run(folders, tmp_path)
+    for make_one, match in ((os.mkfifo, "a pipe or a device"), (os.symlink, r"states/0/1\.")):
+        for path in (run / "states" / "0").glob("1.*"):
+            kept = path.rename(tmp_path / path.name)
+            path.unlink(missing_ok=True)
+            make_one(*((kept, path) if make_one is os.symlink else (path,)))
+        with pytest.raises(StorageError, match=match):
+            discan.resume(run)
+        for path in (run / "states" / "0").glob("1.*"):
+            path.unlink()
+            (tmp_path / path.name).rename(path)
+    assert discan.resume(run).n_iter_ == 7
+
+
+@pytest.mark.parametrize("part", ["states", "states/0", "chain-2", "chain-2/states"])
+def test_a_folder_inside_that_is_a_link(part, folders, tmp_path):
+    """A run folder from elsewhere must not make us write to other folders."""
+    run, mine = stopped_run(folders, tmp_path), tmp_path / "mine"
+    mine.mkdir()
+    if (run / part).exists():
+        shutil.rmtree(run / part)
+    (run / part).parent.mkdir(exist_ok=True)
+    (run / part).symlink_to(mine)
+    with pytest.raises(StorageError, match="a link, not followed"):
+        discan.resume(run)
+    for name in ("state.discan", "settings.discan"):
+        (run / name).unlink()
+    with pytest.raises(StorageError, match="a link, not followed"):
+        make("cvb0", checkpoint=run).fit(tmp_path / "data")
+    assert not list(mine.iterdir())
+
+
 def test_a_shard_that_is_cut_short_while_a_fit_reads(folders, tmp_path):
     shutil.copytree(folders / "one group", tmp_path / "data")
     shard = sorted((tmp_path / "data" / "shards").iterdir())[1]

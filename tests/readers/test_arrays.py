@@ -173,3 +173,12 @@ def test_bytes_changed_at_random(tmp_path, data, changed_at_random):
     path = tmp_path / "x.npz"
     sparse.save_npz(path, sparse.csr_array(COUNTS), compressed=False)
     changed_at_random(path, "npz", data)
+
+
+def test_very_many_empty_texts(tmp_path, fails):
+    """They take no bytes in the file, and eight each in memory."""
+    stream = io.BytesIO()
+    heading = {"descr": "<U0", "fortran_order": False, "shape": (10**9,)}
+    np.lib.format.write_array_header_1_0(stream, heading)
+    members = [("x.npy", npy(np.ones((2, 3), dtype=int))), ("names.npy", stream.getvalue())]
+    fails(zipped(tmp_path / "x.npz", members), "claims shape .* but holds 0")

@@ -4,12 +4,14 @@
 import csv
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from discan.errors import LimitError
 from discan.readers import Source, guess, read
-from discan.readers.csv_rows import csv_rows
+from discan.readers.csv_rows import BATCH_BYTES, csv_rows, table_rows
 
 SURVEY = "id,colour,size\np1,red,10\np2,blue,9\np3,,10\np4,red,NA\n"
 
@@ -115,3 +117,32 @@ def test_the_index_of_a_shuffled_frame_is_no_column(tmp_path):
 def test_parquet_without_a_library(tmp_path, monkeypatch, write, fails):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     fails(write(tmp_path / "x.parquet", b"PAR1"), "pip install pyarrow", "wide")
+
+
+def test_one_long_text_in_many_rows_of_parquet(tmp_path, fails):
+    """It is stored once: 10 kB that unpack to 200 MB."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "x.parquet"
+    texts = pyarrow.DictionaryArray.from_arrays(np.zeros(2000, "i4"), ["word " * 20_000])
+    parquet.write_table(pyarrow.table({"text": texts}), path, store_schema=False)
+    assert path.stat().st_size < 20_000
+    pool = pyarrow.default_memory_pool()
+    before = pool.bytes_allocated()
+    rows = table_rows(Source(path, 2**24))
+    assert next(rows) == (0, ["text"])
+    assert next(rows)[1][0].startswith("word word")
+    assert pool.bytes_allocated() - before < 2 * BATCH_BYTES
+    fails(path, "unpacks to more than", kind=LimitError, max_unpacked=2**24)
+
+
+def test_long_lists_of_parquet(tmp_path, fails):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "x.parquet"
+    lists = pyarrow.array([[7] * 100_000, [8]])
+    parquet.write_table(pyarrow.table({"text": ["a b", "c"], "tags": lists}), path)
+    assert path.stat().st_size < 5000
+    fails(path, "unpacks to more than", kind=LimitError, max_unpacked=2**20)

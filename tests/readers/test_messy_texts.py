@@ -190,3 +190,9 @@ def test_damaged_mail_is_read_as_far_as_it_goes(tmp_path, write):
     for n, text in enumerate(texts):
         write(tmp_path / f"{n}.eml", text + b"\n\nblue bird")
     assert read(tmp_path, "mail", min_df=1).n_documents == 4
+
+
+def test_a_message_of_very_many_parts_inside_each_other(tmp_path, write, fails):
+    inside = b"Content-Type: message/rfc822\n\n"
+    path = write(tmp_path / "x.eml", b"Subject: a\n" + inside * 3000 + b"Subject: b\n\nbird\n")
+    fails(path, "message 1 cannot be read; leave it out")

@@ -101,3 +101,14 @@ def test_wrong_files(tmp_path, write, fails, text, match):
 @given(data=st.data())
 def test_any_damage_is_survived(tmp_path, write, data, changed_at_random):
     changed_at_random(write(tmp_path / "x.vcf", vcf()), "vcf", data)
+
+
+def test_many_and_long_genotypes(tmp_path, write, fails):
+    people = range(2**15 + 10)
+    titles = TITLES.replace("s1 s2 s3", " ".join(f"p{n}" for n in people))
+    calls = " ".join(f"{n // 200}/{n % 200}" for n in people)
+    path = write(tmp_path / "x.vcf", vcf([f"1 9 v A C . PASS . GT {calls}"], titles))
+    fails(path, "line 4: too many different genotypes")
+    long = "/".join(["0"] * 3000)
+    path = write(tmp_path / "y.vcf", vcf([f"1 9 v A C . PASS . GT {long} 0/1 ."]))
+    fails(path, "line 4: a genotype of more than 1,024 alleles")

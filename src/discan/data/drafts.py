@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from discan.data.locks import NO_FOLLOW, system_module, try_lock
 from discan.errors import DiscanError, InputError, StorageError
 
-__all__ = ["Place", "file_name", "replace_file", "storage_errors", "try_place"]
+__all__ = ["Place", "drafted", "file_name", "replace_file", "storage_errors", "try_place"]
 
 log = logging.getLogger("discan")
 
@@ -86,14 +86,21 @@ class Place(NamedTuple):
 
 def replace_file(place: Place, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file of these parts; at any moment its place holds the old file or the new one."""
+    with drafted(place) as (descriptor, _):
+        for part in parts:
+            _write(descriptor, part)
+
+
+@contextlib.contextmanager
+def drafted(place: Place) -> Iterator[tuple[int, Path]]:
+    """Give a draft to write to, open and by its name; at the end the whole of it is moved."""
     with storage_errors(place.path):
         place.path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(place.path)
         descriptor, draft, mode = _new_draft(place)
         try:
             try:
-                for part in parts:
-                    _write(descriptor, part)
+                yield descriptor, draft
                 _sync(descriptor)
                 _permit(descriptor, mode, place.found)
                 if os.name != "nt":  # while the draft is open, nobody takes it for a stale one

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from discan.data.corpus import Corpus
-from discan.errors import InputError, StorageError
+from discan.data.drafts import Place, drafted
+from discan.data.hdf5 import Group
+from discan.errors import InputError, shown
 from discan.typing import Array
 
 __all__ = ["gene_names", "write_h5ad"]
@@ -38,35 +38,36 @@ def write_h5ad(
         The new file is a copy of it with ``obsm``, ``varm`` and ``uns`` added.
     """
     h5py = _h5py()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(descriptor)
-    try:
+    place = Place.of(path)
+    place.check_regular()
+    with drafted(place) as (_, draft):
         if source is not None:
-            shutil.copyfile(source, name)
-        with h5py.File(name, "r+" if source is not None else "w") as file:
+            shutil.copyfile(source, draft)
+        # the draft is locked already
+        with h5py.File(draft, "r+" if source is not None else "w", locking=False) as file:
             if source is None:
                 _write_counts(file, corpus)
             for part, entries in (("obsm", obsm), ("varm", varm), ("uns", uns)):
-                group = file[part] if part in file else _dict(file, part)
-                for key, value in entries.items():
-                    if key in group:
-                        del group[key]
-                    _write(group, key, value)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}") from None
-    finally:
-        Path(name).unlink(missing_ok=True)
+                _add(Group(source or path, file), part, entries)
+
+
+def _add(file: Group, part: str, entries: Mapping[str, Any]) -> None:
+    """Write entries into a part of a file, in the place of those of the same names."""
+    found = file.get(part)
+    group = _dict(file.inner, part) if found is None else getattr(found, "inner", None)
+    if group is None:
+        raise InputError(f"{shown(part)} of the data is no group; leave it out of the file")
+    for key, value in entries.items():
+        if key in list(group):
+            del group[key]
+        _write(group, key, value)
 
 
 def gene_names(path: Path) -> list[str]:
-    """Return the names of the genes of a file of AnnData."""
-    with _h5py().File(path, "r") as file:
-        frame = file["var"]
-        index = frame.attrs.get("_index", "_index")
-        column = frame[index]
+    """Return the names of the genes of a file of AnnData, which was read before."""
+    with _h5py().File(path, "r") as inner:
+        frame = Group(path, inner)["var"]
+        column = frame[frame.attrs.get("_index", "_index")]
         if hasattr(column, "keys"):  # text that may be missing: values and a mask
             column = column["values"]
         values = column[()]
@@ -79,12 +80,6 @@ def _h5py() -> Any:
     except ImportError:
         raise InputError("writing .h5ad needs the package h5py: pip install h5py") from None
     return h5py
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 # ---- AnnData's layout ----

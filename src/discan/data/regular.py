@@ -9,6 +9,7 @@ from gzip import GzipFile
 from typing import IO, BinaryIO
 
 from discan.data.drafts import storage_errors
+from discan.data.locks import NO_FOLLOW
 from discan.errors import InputError, LimitError, StorageError
 
 __all__ = ["MOST_BYTES", "open_regular", "read_bytes", "read_part", "read_text"]
@@ -21,9 +22,12 @@ _AT_ONCE = 2**20
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"))
 
 
-def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file to read its bytes; raise what the system raises if there is none."""
-    descriptor = os.open(path, _FLAGS)
+def open_regular(path: str | os.PathLike[str], follow: bool = True) -> BinaryIO:
+    """Open a regular file to read its bytes; raise what the system raises if there is none.
+
+    A link is followed, or refused if ``follow`` is False.
+    """
+    descriptor = os.open(path, _FLAGS | (0 if follow else NO_FOLLOW))
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)

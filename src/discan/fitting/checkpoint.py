@@ -27,9 +27,9 @@ from discan.data.folders.corpus import FolderCorpus
 from discan.data.rules import MOST, ONE, Rule, checked_names, faults_of, rule_of
 from discan.data.storage import read_file, write_file
 from discan.data.store import load_corpus, save_corpus
-from discan.errors import InputError, ModelFileError
+from discan.errors import InputError, ModelFileError, StorageError
 from discan.fitting.run import Run
-from discan.fitting.states import DiskStates
+from discan.fitting.states import STATES, DiskStates
 from discan.typing import Array
 from discan.validation import LEAST
 
@@ -82,6 +82,7 @@ class RunFolder:
 
     def begin(self, header: dict[str, Any], arrays: dict[str, Array], corpus: Corpus) -> None:
         """Write the data and the settings, before anything is computed."""
+        self._check_links()
         if self.has_state:
             raise InputError(
                 f"{self.path}: holds a run already; continue it with discan.resume, or choose "
@@ -98,7 +99,16 @@ class RunFolder:
         """Read the settings."""
         if not self.has_settings:
             raise InputError(f"{self.path}: no run was begun here; begin one with checkpoint=...")
+        self._check_links()
         return read_file(self.path / "settings.discan", "settings")
+
+    def _check_links(self) -> None:
+        """Refuse to write to a folder whose parts are links, which may lead anywhere."""
+        chains = list(self.path.glob("chain-*"))
+        states = [folder / STATES for folder in (self.path, *chains)]
+        for part in (*chains, *states, *(inner for folder in states for inner in folder.glob("*"))):
+            if part.is_symlink():
+                raise StorageError(f"{part}: a link, not followed; remove it")
 
     def corpus(self) -> Corpus:
         """Read the data, or open the folder that they are in."""

@@ -26,8 +26,9 @@ import numpy as np
 from discan.data.blocks import BlockRef
 from discan.data.drafts import storage_errors
 from discan.data.locks import NO_FOLLOW
+from discan.data.regular import open_regular
 from discan.data.rules import checked, faults_of
-from discan.errors import ModelFileError
+from discan.errors import ModelFileError, StorageError
 from discan.typing import Array
 
 __all__ = ["STATES", "TEMPORARY", "DiskStates", "StateStep"]
@@ -39,6 +40,8 @@ ALIGNMENT = 64  # bytes; the header of a file is a multiple of it
 LARGEST_HEADER = 2**16
 SYNCING = 8  # files that are synchronised at once
 FILES_PER_FOLDER = 4096
+# What a wrong header raises; the last three come from NumPy's types and from deep JSON.
+_WRONG = (ValueError, TypeError, KeyError, OverflowError, SyntaxError, RecursionError)
 
 First = Callable[[BlockRef], Any]
 Check = Callable[[BlockRef, Any], None]
@@ -128,12 +131,9 @@ class DiskStates:
         version = self._now.get(block.index)
         if version is None or not hasattr(os, "posix_fadvise"):
             return
-        with contextlib.suppress(OSError):  # it is only a hint
-            descriptor = os.open(self._path(block.index, version), os.O_RDONLY | NO_FOLLOW)
-            try:
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_WILLNEED)
-            finally:
-                os.close(descriptor)
+        with contextlib.suppress(OSError, StorageError):  # it is only a hint
+            with open_regular(self._path(block.index, version), follow=False) as stream:
+                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
 
     # ---- steps in other processes ----
 
@@ -310,7 +310,7 @@ def _write_all(descriptor: int, view: memoryview) -> None:
 
 def _read(path: Path, kind: Any, hashed: bool = False) -> tuple[Any, bytes]:
     """Read a state into arrays of its own, and its SHA-256 if that is asked for."""
-    with storage_errors(path), open(path, "rb", buffering=0) as stream:
+    with storage_errors(path), open_regular(path, follow=False) as stream:
         size = os.fstat(stream.fileno()).st_size
         begin = stream.read(8)
         n_head = int.from_bytes(begin, "little")
@@ -318,12 +318,12 @@ def _read(path: Path, kind: Any, hashed: bool = False) -> tuple[Any, bytes]:
         try:
             entries = json.loads(text)
             arrays = _blank(entries, size - n_head)
-        except (ValueError, TypeError, KeyError):
+        except _WRONG:
             raise ModelFileError(f"{path}: not a state, or cut short") from None
         for array in arrays.values():
             view = array.reshape(-1).view(np.uint8).data
             while len(view):
-                n_bytes = stream.readinto(view)
+                n_bytes = stream.readinto(view)  # type: ignore[attr-defined]
                 if not n_bytes:
                     raise ModelFileError(f"{path}: cut short")
                 view = view[n_bytes:]

@@ -88,7 +88,9 @@ def _stream_npz(
         kind, shape = _kind(file), _loaded(file, "shape")
         members = [_checked(file, name) for name in _SCIPY_MEMBERS[kind]]
         n_entries = math.prod(members[-1].shape)
-        n_documents, n_words = check_table(source, shape, members[-1].dtype, n_entries)
+        n_documents, n_words = check_table(
+            source, shape, members[-1].dtype, n_entries, [member.dtype for member in members[:-1]]
+        )
         words = _words(source, vocabulary, n_words)
         starts = None if kind == "coo" else _loaded(file, "indptr")
     if starts is not None:
@@ -208,7 +210,7 @@ class _File:
                 f"array {shown(name)} holds pickled Python objects, which are not read; save plain "
                 "numbers or strings"
             )
-        claimed = math.prod(int(n) for n in shape) * dtype.itemsize
+        claimed = math.prod(int(n) for n in shape) * max(1, dtype.itemsize)  # also empty texts
         if min(shape, default=0) < 0 or claimed != info.file_size - offset:
             raise source.error(
                 f"array {shown(name)} claims shape {shown(shape)}, that is {claimed:,} bytes, but "

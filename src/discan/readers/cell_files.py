@@ -10,10 +10,11 @@ import numpy as np
 
 from discan.data.annotated import unique_names
 from discan.data.corpus import Corpus
+from discan.data.hdf5 import Group
 from discan.data.nouns import CELLS
 from discan.errors import shown
 from discan.readers.guess import reader
-from discan.readers.hdf5 import check_dense, hdf5_member, load_array, opened_hdf5, plain_text
+from discan.readers.hdf5 import check_dense, load_array, opened_hdf5, plain_text
 from discan.readers.numbers import dense_table, stored_table
 from discan.readers.source import Source
 from discan.typing import Array
@@ -39,9 +40,9 @@ def read_tenx(source: Source) -> Corpus:
             listed = ", ".join(map(shown, groups[:8])) or "nothing"
             raise source.error(f"no matrix of Cell Ranger; the file holds {listed}")
         [place] = found
-        group = hdf5_member(source, file, place)
+        group = file[place]
         parts = (
-            load_array(source, hdf5_member(source, group, name), f"{place}/{name}")
+            load_array(source, group[name], f"{place}/{name}")
             for name in ("shape", "indptr", "indices", "data")
         )
         shape, *arrays = parts
@@ -56,15 +57,15 @@ def read_tenx(source: Source) -> Corpus:
         others = ", ".join(sorted({str(kind) for kind in types if kind != _EXPRESSION}))
         n_others = int((types != _EXPRESSION).sum())
         log.info("%s: %d features are left out: %s", source.path, n_others, others)
-        with source.faults("damaged sparse table"):
-            table = table[:, np.flatnonzero(types == _EXPRESSION)]
+        checked = source.corpus(table).to_csr()  # before compiled code of SciPy sees it
+        table = checked[:, np.flatnonzero(types == _EXPRESSION)]
         names = [name for name, kind in zip(names, types, strict=True) if kind == _EXPRESSION]
     names = unique_names(names, str(source.path))
     return source.corpus(table, word_names=names, document_names=cells, nouns=CELLS)
 
 
 def _texts(source: Source, group: Any, place: str, size: int) -> list[str]:
-    values = load_array(source, hdf5_member(source, group, place), place)
+    values = load_array(source, group[place], place)
     if values.shape != (size,):
         raise source.error(f"{shown(place)} has {values.size:,} names, expected {size:,}")
     return [plain_text(value) for value in values.tolist()]
@@ -78,7 +79,7 @@ def _texts(source: Source, group: Any, place: str, size: int) -> list[str]:
 def read_loom(source: Source) -> Corpus:
     """Read the counts of a loom file, and what describes the cells."""
     with opened_hdf5(source) as file:
-        matrix = hdf5_member(source, file, "matrix")
+        matrix = file["matrix"]
         check_dense(source, matrix, "matrix")
         n_genes, n_cells = matrix.shape
         table = dense_table(n_cells, n_genes, lambda rows: np.asarray(matrix[:, rows]).T)
@@ -107,8 +108,8 @@ def _attributes(source: Source, file: Any, place: str, size: int) -> dict[str, A
     """Return the attributes of rows or columns that have one value each."""
     group = file.get(place)
     found: dict[str, Any] = {}
-    for name in group or ():
-        values = hdf5_member(source, group, name)
+    for name in group if isinstance(group, Group) else ():
+        values = group[name]
         if getattr(values, "shape", None) == (size,):
             loaded = load_array(source, values, f"{place}/{name}")
             is_number = loaded.dtype.kind in "iuf"

@@ -22,7 +22,6 @@ from discan.readers.guess import reader
 from discan.readers.hdf5 import (
     check_dense,
     check_stored,
-    hdf5_member,
     load_array,
     opened_hdf5,
     plain_text,
@@ -60,12 +59,9 @@ def read_h5ad(
     with opened_hdf5(source) as file:
         if "mod" not in file:
             return _read_one(source, file, "", wanted, like)
-        listed = hdf5_member(source, file, "mod")
+        listed = file["mod"]
         order = [plain_text(name) for name in listed.attrs.get("mod-order", list(listed))]
-        parts = {
-            name: _read_one(source, hdf5_member(source, file, f"mod/{name}"), name, wanted, like)
-            for name in order
-        }
+        parts = {name: _read_one(source, file[f"mod/{name}"], name, wanted, like) for name in order}
         cells = _names(source, file, "obs", None) or []
         with source.naming():
             return join_modalities(parts, cells, _facts(source, file, len(cells)))
@@ -89,7 +85,7 @@ def _stored(source: Source, place: Place) -> Iterator[StoredMatrix]:
     """Open the counts of a file."""
     with opened_hdf5(source) as file, source.naming():
         where = _where(place)
-        yield StoredMatrix(source, hdf5_member(source, file, where), where)
+        yield StoredMatrix(source, file[where], where)
 
 
 def _by_cell(source: Source, place: Place) -> Iterator[Piece]:
@@ -146,7 +142,7 @@ def _found(
 
     def load(place: Place) -> Any:
         where = _where(place)
-        return read(source, hdf5_member(source, file, where), where)
+        return read(source, file[where], where)
 
     layers = list(file["layers"]) if "layers" in file else []
     before = {} if like is None else like.reading.get("places", {})
@@ -192,8 +188,7 @@ def _read_matrix(source: Source, found: Any, place: str) -> Any:
         return _read_dense(source, found, place)
     kind = _check_kind(source, found, place)
     parts = (
-        load_array(source, hdf5_member(source, found, name), f"{place}/{name}")
-        for name in ("indptr", "indices", "data")
+        load_array(source, found[name], f"{place}/{name}") for name in ("indptr", "indices", "data")
     )
     return stored_table(source, kind[:3], np.asarray(found.attrs["shape"]), *parts)
 
@@ -228,13 +223,13 @@ class StoredMatrix:
         kind = _check_kind(source, found, place)
         self.by_column = kind == "csc_matrix"
         self._indptr, self._indices, self._data = (
-            hdf5_member(source, found, name) for name in ("indptr", "indices", "data")
+            found[name] for name in ("indptr", "indices", "data")
         )
         for name, part in (("indices", self._indices), ("data", self._data)):
             check_stored(source, part, f"{place}/{name}")
         offsets = load_array(source, self._indptr, f"{place}/indptr")
-        shape, n_entries = np.asarray(found.attrs["shape"]), self._data.size
-        self.shape = check_table(source, shape, self._data.dtype, n_entries)
+        shape, types = np.asarray(found.attrs["shape"]), (self._indices.dtype, offsets.dtype)
+        self.shape = check_table(source, shape, self._data.dtype, self._data.size, types)
         n_rows = self.shape[self.by_column]
         whole = offsets.dtype.kind in "iu" and offsets.shape == (n_rows + 1,)
         if not whole or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
@@ -299,7 +294,7 @@ class StoredMatrix:
 
 
 def _names(source: Source, file: Any, place: str, size: int | None) -> list[str] | None:
-    frame = hdf5_member(source, file, place)
+    frame = file[place]
     index = plain_text(frame.attrs.get("_index", "_index"))
     column = frame.get(index)
     if hasattr(column, "keys"):  # text that may be missing: values and a mask
@@ -316,7 +311,7 @@ def _names(source: Source, file: Any, place: str, size: int | None) -> list[str]
 
 def _facts(source: Source, file: Any, n_cells: int) -> dict[str, Any]:
     """Return the columns of ``obs``."""
-    frame = hdf5_member(source, file, "obs")
+    frame = file["obs"]
     if not hasattr(frame, "keys"):
         return {}
     index = plain_text(frame.attrs.get("_index", "_index"))
@@ -345,15 +340,10 @@ def _column(source: Source, frame: Any, name: str) -> Any:
         )
     kind = plain_text(column.attrs.get("encoding-type", ""))
     if kind == "categorical":
-        parts = (
-            load_array(source, hdf5_member(source, column, p), place)
-            for p in ("codes", "categories")
-        )
+        parts = (load_array(source, column[p], place) for p in ("codes", "categories"))
         return _of_categories(*parts)
     if kind.startswith("nullable"):
-        values, mask = (
-            load_array(source, hdf5_member(source, column, p), place) for p in ("values", "mask")
-        )
+        values, mask = (load_array(source, column[p], place) for p in ("values", "mask"))
         return [None if m else _plain(v) for v, m in zip(values.tolist(), mask, strict=True)]
     return None
 

@@ -105,15 +105,27 @@ def convert(
             return convert_parts(data, writer, folder, unit, show, options)
     source = data if isinstance(data, Source) else Source(data, max_unpacked)
     _check_apart(source, target)
+    how: dict[str, Any] = {"unit": unit, "progress": progress or (lambda *_: None)}
+    with source.enough_memory():
+        return _converted(source, target, format, options, how, threads, chunk, shard_entries)
+
+
+def _converted(
+    source: Source,
+    target: Path,
+    format: str | None,
+    options: dict[str, Any],
+    how: dict[str, Any],
+    threads: int,
+    chunk: int,
+    shard_entries: int,
+) -> Manifest:
+    """Convert a file or folder."""
     if format is None:
         format = guess(source, options)
         log.info("%s: read as %s", source.path, format)
     found = check_options(source, format, options)
-    how: dict[str, Any] = {
-        "reading": {"format": format, "options": plain_options(options)},
-        "unit": unit,
-        "progress": progress or (lambda *_: None),
-    }
+    how["reading"] = {"format": format, "options": plain_options(options)}
     if found.stream is not None:
         texts = found.stream(source, **options)
         how |= {"threads": threads, "n_characters": chunk}
@@ -122,7 +134,7 @@ def convert(
     table = None if found.table is None else found.table(source, **options)
     if table is None:
         _remark_on_loss(target, f"{format} is read whole, so it is read again")
-        return _write(read(source, format, **options), target, unit, shard_entries)
+        return _write(read(source, format, **options), target, how["unit"], shard_entries)
     if not table.goes_on:
         _remark_on_loss(target, f"{format} by document is read again")
     with _claimed(target) as folder:

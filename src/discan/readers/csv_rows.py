@@ -29,6 +29,8 @@ __all__ = [
 ROWS_AT_ONCE = 64
 MOST_ABOVE = 5  # rows above the titles
 FEWEST_TITLES = 3  # below them
+BATCH_BYTES = 2**26  # of the texts of a column of Parquet that are unpacked at once
+BYTES_INSIDE = 64  # of a value in a list of Parquet, in memory
 DOUBLE_COLON = "::"  # of the MovieLens files
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # of a data frame that pandas wrote
 
@@ -222,13 +224,17 @@ def _parquet_rows(source: Source, start: int) -> Iterator[Row]:
     with source.faults("cannot be read as Parquet"):
         file = parquet.ParquetFile(source.path)
         meta = file.metadata
-        size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-        source.check_unpacked(max(size, meta.num_rows // MAX_RATIO))
+        groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+        size = sum(group.total_byte_size for group in groups)
+        lists = [n for n in range(meta.num_columns) if file.schema.column(n).max_repetition_level]
+        inside = sum(group.column(n).num_values for group in groups for n in lists)
+        source.check_unpacked(max(size, meta.num_rows // MAX_RATIO, inside * BYTES_INSIDE))
         names = [name for name in file.schema_arrow.names if not _UNNAMED_INDEX.fullmatch(name)]
         if not start:
             yield 0, names
-        line = 0
-        for batch in file.iter_batches(batch_size=2**14, columns=names):
+        line = seen = 0
+        at_once = max(1, min(2**14, BATCH_BYTES // _longest_repeated(source.path, meta)))
+        for batch in file.iter_batches(batch_size=at_once, columns=names):
             skipped = min(batch.num_rows, max(0, start - 1 - line))
             line += skipped
             columns = (
@@ -236,7 +242,32 @@ def _parquet_rows(source: Source, start: int) -> Iterator[Row]:
             )
             for cells in zip(*columns, strict=True):
                 line += 1
+                seen += sum(map(len, cells))
+                source.check_unpacked(seen)
                 yield line, list(cells)
+
+
+def _longest_repeated(path: Path, meta: Any) -> int:
+    """Return the bytes of the longest text that is stored once and stands in any number of rows."""
+    from pyarrow import compute, parquet, types
+
+    groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+    columns = [group.column(n) for group in groups for n in range(meta.num_columns)]
+    texts = {
+        column.path_in_schema
+        for column in columns
+        if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page
+    }
+    if not texts:
+        return 1
+    file, longest = parquet.ParquetFile(path, metadata=meta, read_dictionary=list(texts)), 1
+    for n in range(len(groups)):
+        for column in next(file.iter_batches(1, [n], list(texts)), ()):
+            values: Any = getattr(column, "dictionary", ())
+            if len(values) and (types.is_string(values.type) or types.is_binary(values.type)):
+                found = compute.max(compute.binary_length(values)).as_py()
+                longest = max(longest, found or 1)
+    return longest
 
 
 def _plain(value: Any) -> str:

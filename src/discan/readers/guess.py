@@ -17,7 +17,7 @@ from discan.data.answer_remarks import FRAME
 from discan.data.corpus import Corpus
 from discan.data.foreign import kind_of_file, unreadable
 from discan.data.frames import frame_as_csv, is_frame, read_frame
-from discan.errors import Argument, InputError, LimitError, shown
+from discan.errors import Argument, InputError, shown
 from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source, TextSource
 from discan.readers.tokens import TextOptions, word_list
@@ -147,7 +147,8 @@ def read(
         return align(corpus, like.layout, max_unseen, like.left_out, unknown)
     source = path if isinstance(path, Source) else Source(path, max_unpacked)
     if format is None:
-        format = guess(source, options, like)
+        with source.enough_memory():
+            format = guess(source, options, like)
         log.info("%s: read as %s", source.path, format)
     found = check_options(source, format, options)
     if like is None and (unknown or max_unseen < 1):
@@ -156,11 +157,8 @@ def read(
         options = as_before(found, like, options, source) | options
         if found.remembers:
             options["like"] = like
-    try:
+    with source.enough_memory():
         corpus = found.function(source, **options)
-    except MemoryError:
-        problem = "there is not enough memory to read it; split it, or leave out rare words"
-        raise source.error(problem, kind=LimitError) from None
     options.pop("like", None)
     reading = {"format": format, "options": plain_options(options)}
     corpus = corpus.described(reading={**reading, **corpus.reading})

@@ -76,7 +76,8 @@ def read_mail(source: Source, **options: Any) -> TextStream:
 def _documents(source: Source) -> Iterator[Document]:
     parser = email.parser.BytesParser(policy=email.policy.default)
     for number, (name, data) in enumerate(_messages(source), start=1):
-        message = parser.parsebytes(data)
+        with source.faults(f"message {number} cannot be read; leave it out"):
+            message = parser.parsebytes(data)
         subject = _header(message, "subject")
         text = f"{subject}\n{_body(message)}".replace("\0", " ")
         facts = (_header(message, "from"), _date(message), subject)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -89,13 +89,17 @@ def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
         )
 
 
-def check_table(source: Source, shape: Array, dtype: Any, n_entries: int) -> tuple[int, int]:
+def check_table(
+    source: Source, shape: Array, dtype: Any, n_entries: int, index_types: Iterable[Any]
+) -> tuple[int, int]:
     """Return the numbers of documents and words of a sparse table that a file holds, if sound."""
     sizes = tuple(int(n) for n in shape.ravel())
     if len(sizes) != 2 or min(sizes) < 1 or dtype.kind not in "biuf":
         raise source.error(f"shape {shown(sizes)} and dtype {dtype} are no table of counts")
     for size, what in zip(sizes, ("documents", "words"), strict=True):
         check_size(source, size, n_entries, what)
+    if {found.kind for found in index_types} - set("iu"):  # SciPy would round them
+        raise source.error("damaged sparse table: its indices are no whole numbers")
     return sizes[0], sizes[1]
 
 
@@ -106,7 +110,8 @@ def stored_table(
 
     A "coo" table has rows in the place of indptr, and columns in that of indices.
     """
-    sizes = check_table(source, shape, data.dtype, data.size)
+    types = (indptr.dtype, indices.dtype)
+    sizes = check_table(source, shape, data.dtype, data.size, types)
     with source.faults("damaged sparse table"):
         if layout == "coo":
             return sparse.coo_array((data, (indptr, indices)), shape=sizes)

@@ -165,11 +165,22 @@ class Source:
             return Corpus(counts, **parts)
 
     @contextmanager
+    def enough_memory(self) -> Iterator[None]:
+        """Word the error that there is too little memory to read the file."""
+        try:
+            yield
+        except MemoryError:
+            problem = "there is not enough memory to read it; split it, or leave out rare words"
+            raise self.error(problem, kind=LimitError) from None
+
+    @contextmanager
     def naming(self) -> Iterator[None]:
         """Put the name of the file before the message of an error."""
         try:
             yield
         except (InputError, LimitError) as error:
+            if error.problem.startswith(f"{self.path}"):
+                raise
             problem = f"{self.path}: {error.problem}"
             fields = {"argument": error.argument, "value": error.value, "use": error.use}
             raise type(error)(problem, remedy=error.remedy, **fields) from None

@@ -42,6 +42,8 @@ _CALL = re.compile(r"(\.|\d{1,4})([/|](\.|\d{1,4}))*")
 _PASSED = {"PASS", ".", ""}
 MANY_CODES = 2**15
 CALLS_AT_ONCE = 2**20
+MOST_ALLELES = 2**10
+"""In a call: individuals have a few, pools of individuals some hundreds."""
 
 
 @reader(
@@ -225,10 +227,12 @@ def _calls(source: Source, line: int, fields: list[str], calls: Codes) -> Array:
     else:
         found = [(cell.split(":") + [""] * len(keys))[place] for cell in fields[9:]]
     before = len(calls)
-    result = np.fromiter(map(calls.__getitem__, found), np.int16, len(found))
+    result = np.fromiter(map(calls.__getitem__, found), np.int32, len(found))
     n_alleles = 1 + len([a for a in fields[4].split(",") if a != "."])
     new = list(calls)[before:] if len(calls) > before else []
     for call in new:
+        if len(call) > 5 * MOST_ALLELES:
+            raise source.error(f"a genotype of more than {MOST_ALLELES:,} alleles", line)
         if call and _CALL.fullmatch(call) is None:
             raise source.error(f"genotype {shown(call)} is not read; expected e.g. 0/1", line)
     if len(calls) > MANY_CODES:
@@ -238,7 +242,7 @@ def _calls(source: Source, line: int, fields: list[str], calls: Codes) -> Array:
     )
     if largest >= n_alleles:
         raise source.error(f"allele {largest}, but the variant has {n_alleles}", line)
-    return result
+    return result.astype(np.int16)
 
 
 def _alleles_in(call: str) -> list[int]:
