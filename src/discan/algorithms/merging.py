@@ -12,6 +12,7 @@ take tokens of others, and stay. These are rules for a start, not exact moves of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["Tokens"]
 NEIGHBOURS = 4  # components that one is compared with, by words and by documents each
 PASSES = 2  # over the tokens, from one draw to another that depends on it little
 SMALL = 0.5  # a component below this part of the mean size may be dissolved
+CHUNK = 2**12  # tokens whose weights are worked out at once
 
 
 @dataclass
@@ -213,8 +215,12 @@ class Tokens:
     def _loss(self, places: Array, kinds: Array) -> float:
         """Return minus the log probability of tokens (n,) in some components (m,)."""
         sums = self.component_counts[:, kinds].sum(axis=1) + self.alpha[kinds].sum() - 1.0
-        chances = self._weights(places, kinds).sum(axis=1) / sums[self.documents[places]]
-        return -float(np.log(np.maximum(chances, 1e-300)).sum())
+        loss = 0.0
+        for part in _chunks(len(places)):
+            chances = self._weights(places[part], kinds).sum(axis=1)
+            chances /= sums[self.documents[places[part]]]
+            loss -= float(np.log(np.maximum(chances, 1e-300)).sum())
+        return loss
 
     # ---- evidence ----
 
@@ -229,18 +235,23 @@ class Tokens:
         above = self._log_joint(rows, kinds)
         for _ in range(PASSES):
             self._redraw(places, kinds, rng)
-        q = _shares(self._weights(places, kinds))
-        above -= _log_chosen(q, had[:, None] == kinds)
-        chosen = _drawn(q, rng)
-        self._move(places, kinds[chosen])
-        below = self._log_joint(rows, kinds)
-        below -= _log_chosen(q, chosen[:, None] == np.arange(len(kinds)))
+        drawn, log_q = np.empty_like(had), 0.0
+        for part in _chunks(len(places)):
+            q = _shares(self._weights(places[part], kinds))
+            above -= _log_chosen(q, had[part, None] == kinds)
+            drawn[part] = kinds[_drawn(q, rng)]
+            log_q += _log_chosen(q, drawn[part, None] == kinds)
+        self._move(places, drawn)
+        below = self._log_joint(rows, kinds) - log_q
         self._move(places, had)
         return 0.5 * (above + below)
 
     def _redraw(self, places: Array, kinds: Array, rng: np.random.Generator) -> None:
         """Draw the kinds of some tokens, each given the present ones of all others."""
-        self._move(places, kinds[_drawn(_shares(self._weights(places, kinds)), rng)])
+        drawn = np.empty(len(places), dtype=kinds.dtype)
+        for part in _chunks(len(places)):
+            drawn[part] = kinds[_drawn(_shares(self._weights(places[part], kinds)), rng)]
+        self._move(places, drawn)
 
     def _log_joint(self, rows: Array, kinds: Array) -> float:
         """Log p(W, z), as far as it depends on these documents and components."""
@@ -283,16 +294,21 @@ class Tokens:
 
     def _move(self, places: Array, chosen: Array) -> None:
         """Change the components of some tokens, and all counts."""
-        i, j, g, old = (
-            self.documents[places], self.words[places], self._groups[places],
-            self.components[places],
-        )  # fmt: skip
-        for table, row in (
-            (self.component_counts, i), (self.loading_counts, j), (self._totals, g),
-        ):  # fmt: skip
-            np.add.at(table, (row, chosen), 1)
-            np.add.at(table, (row, old), -1)
-        self.components[places] = chosen
+        for part in _chunks(len(places)):
+            at, new = places[part], chosen[part]
+            old = self.components[at]
+            for table, rows in (
+                (self.component_counts, self.documents), (self.loading_counts, self.words),
+                (self._totals, self._groups),
+            ):  # fmt: skip
+                np.add.at(table, (rows[at], new), 1)
+                np.add.at(table, (rows[at], old), -1)
+            self.components[at] = new
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    """Cut n tokens into parts."""
+    return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
 
 
 def _shares(weights: Array) -> Array:

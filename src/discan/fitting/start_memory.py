@@ -19,7 +19,7 @@ from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
 from discan.fitting.task import Task
 
-__all__ = ["BYTES", "begins_with_too_many", "is_small"]
+__all__ = ["BYTES", "FLAT_TOKENS", "begins_with_too_many", "is_small"]
 
 # Up to this many tokens, the flat chain of a start begins with too many components.
 FLAT_TOKENS = 500_000
