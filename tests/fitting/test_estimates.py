@@ -39,7 +39,7 @@ def ratio(monkeypatch, table, n_components, algorithm, few=20, small=None, **set
     checked = []
     monkeypatch.setattr(starting, "check_memory", lambda n, **_: checked.append(n))
     # what a start by other chains allocates, it allocates in their first sweeps
-    monkeypatch.setattr(starting, "MERGE_SWEEPS", (4, 4))
+    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 2))
     monkeypatch.setattr(starting, "MERGE_ROUNDS", 3)
     settings = {"learn": (), "max_iter": None if algorithm.whole_counts else 2, **settings}
     settings |= {"algorithm": algorithm, "random_state": 0}
@@ -96,9 +96,10 @@ def test_documents_on_disk(kind, shape, folders, monkeypatch):
 )
 @pytest.mark.parametrize("model", ["dm", "gp"])
 def test_parents_of_documents_on_disk(model, shape, folders, monkeypatch):
-    """Their start, a flat chain, holds a table of all documents."""
-    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 3))
-    settings = {"model": model, "n_parents": 4, "learn": "auto"}
+    """Their start, a flat chain, loads few documents, and reads many."""
+    small = folders((200, 300, 4_000, 20))
+    DCA(20, algorithm=SAMPLERS["blocked"], random_state=0).fit(small)  # as that of many tokens is
+    settings = {"model": model, "n_parents": 4, "learn": "auto", "small": small}
     assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], Gibbs(**CHAIN), **settings) <= 1.2
 
 

@@ -17,12 +17,15 @@ from discan.algorithms.footprint import SCORED, Sizes
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
+from discan.data.folders.corpus import FolderCorpus
 from discan.fitting.task import Task
+from discan.models import DirichletMultinomial
 
-__all__ = ["BYTES", "FLAT_TOKENS", "begins_with_too_many", "is_small"]
+__all__ = ["BYTES", "begins_with_too_many", "is_small", "with_tables"]
 
-# Up to this many tokens, the flat chain of a start begins with too many components.
-FLAT_TOKENS = 500_000
+# Up to this many tokens, the flat chain of a start begins with too many components. Of tables that
+# parents start from, there are fewer: documents that are taken may send up more than others.
+FLAT_TOKENS, TABLES_PART = 500_000, 0.8
 
 
 def _in_memory(corpus: Corpus) -> int:
@@ -55,8 +58,10 @@ def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     other = replace(schedule, first_pass=None)
     cycles = float(own.visits_need(n_workers))
     sizes = Sizes.of(corpus, n_components, own.rounds, own.lanes)
+    real = own.lane_bytes // sizes.loadings
     # with a state that is read from disk
-    read = sizes.phase(12 * sizes.loadings, 20 if corpus.on_disk else 12, SCORED)
+    per_score = 16 + real if corpus.on_disk else 2 * real
+    read = sizes.phase(3 * real * sizes.loadings, per_score, SCORED)
     if suits(corpus, n_components):
         first = _words_bytes(task, schedule, n_workers)
     else:
@@ -106,19 +111,56 @@ def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1)
 
 
 def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """A chain with twice as many components, or one with as many as are wanted.
+    """A chain with twice as many components, or one with as many as are wanted; one of parents.
 
-    Few documents of a folder are loaded for it, so they are loaded here, too, and counted.
+    Few documents of a folder are loaded for it.
     """
-    corpus: Any = schedule.corpus
-    if corpus.on_disk and is_small(corpus):
-        loaded = corpus.loaded()
+    corpus, model, data = schedule.corpus, task.model, 0.0
+    if isinstance(corpus, FolderCorpus) and is_small(corpus):
+        corpus = _ToBeLoaded(corpus.path).with_classes(corpus.classes)
         data = 8.0 * float(corpus.n_entries + corpus.n_documents)
-        task, schedule = replace(task, corpus=loaded), replace(schedule, corpus=loaded)
-        return data + _flat_bytes(task, schedule, n_workers)
-    if not begins_with_too_many(task):
-        return _chain_bytes(task, schedule, n_workers)
-    return _chain_bytes(task, schedule, n_workers, 2) + TOKEN * float(schedule.corpus.n_tokens)
+    n_components, n_tokens = len(model.alpha), float(corpus.n_tokens)
+    # what the chain leaves: counts, and the component of every token
+    left = data + 4.0 * n_components * corpus.n_words + (0.0 if corpus.on_disk else 2.0 * n_tokens)
+    merged = 0.0
+    if begins_with_too_many(task):
+        merged = left + _merging_bytes(corpus.n_documents, corpus.n_words, n_components, n_tokens)
+        n_components *= 2
+    flat = DirichletMultinomial(alpha=np.ones(n_components))
+    first = replace(task, model=flat, corpus=corpus)
+    needed = data + _map_bytes(first, replace(schedule, corpus=corpus), n_workers)
+    return max(needed, merged, left + _parents_bytes(corpus, model))
+
+
+def _merging_bytes(n_documents: int, n_words: int, n_components: int, n_tokens: float) -> float:
+    """The tokens of a chain with too many components, its counts, and the next start's."""
+    counts = 16.0 * n_components * (n_documents + n_words)
+    kept = 12.0 * n_components * n_words
+    return counts + max(TOKEN * n_tokens + CHUNKS, KEPT_TOKEN * n_tokens + kept)
+
+
+def _parents_bytes(corpus: Corpus, model: Any) -> float:
+    """Tables of documents, and the chain whose documents they are."""
+    n_components, n_parents = len(model.alpha), model.n_parents
+    length = float(corpus.n_tokens) / max(corpus.n_documents, 1)
+    # at most one per token; those of a document are the most if its tokens are spread evenly
+    each = min(length, n_components * (2.0 * np.log1p(length / n_components) + 0.5))
+    each = float(each)
+    n_documents = with_tables(corpus.n_documents, int(each * corpus.n_documents))
+    merging = _merging_bytes(n_documents, n_components, n_parents, each * n_documents)
+    return TABLE * each * n_documents + merging
+
+
+def with_tables(n_documents: int, n_tables: int) -> int:
+    """Number of documents whose tables parents start from, if all send up so many."""
+    most = int(TABLES_PART * FLAT_TOKENS)
+    return n_documents if n_tables <= most else max(1, n_documents * most // n_tables)
+
+
+class _ToBeLoaded(FolderCorpus):
+    """Sizes of a folder that a start loads."""
+
+    on_disk = False
 
 
 def begins_with_too_many(task: Task) -> bool:
@@ -134,7 +176,10 @@ def is_small(corpus: Corpus) -> bool:
     return corpus.n_tokens <= FLAT_TOKENS
 
 
-TOKEN = 56  # bytes of a token while components are merged: lists, and what is sorted
+TOKEN = 26  # bytes of a token while components are merged: lists, and what is sorted
+KEPT_TOKEN = 16  # the same once they are merged
+CHUNKS = 1.2e6  # bytes of temporary tables meanwhile
+TABLE = 8  # bytes of the tables of a document and component
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,

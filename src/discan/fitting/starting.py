@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import signal
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +39,13 @@ from discan.fitting.estimates import check_disk
 from discan.fitting.interrupts import deferred
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, FLAT_TOKENS, begins_with_too_many, is_small
+from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small, with_tables
 from discan.fitting.start_scores import RunScores, in_order
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.models import DirichletMultinomial, LoadingsPrior, Model
 from discan.models.levels import TwoLevels
+from discan.typing import Array
 
 log = logging.getLogger("discan")
 
@@ -80,7 +82,7 @@ def begin(
     ----------
     task : Task
     init : {"auto", "random", "documents", "words", "corners", "map"}, (K, J) array or Start
-        Where to start; "auto" leaves it to the algorithm.
+        Where to start, or a partial that makes a Start; "auto" leaves it to the algorithm.
     engine : Engine, optional
     place : Path, optional
         Run folder, for the states of documents that are in a folder themselves. Without it they
@@ -120,6 +122,8 @@ def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> i
 
 def _start(task: Task, schedule: Schedule, init: Any, engine: Engine, place: Path | None) -> Start:
     """Turn ``init`` into expected counts and scores."""
+    if isinstance(init, partial):
+        init = init()
     if isinstance(init, Start):
         return init
     if not isinstance(init, str):
@@ -170,7 +174,8 @@ def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> 
     if not suits(task.corpus, n_components):
         each = max(MAP_DOCUMENTS, MAP_DOCUMENTS_IN_ALL // n_components)
         each = min(each, Algorithm.documents_per_component)
-        first = _documents(task, replace(schedule, first_pass=None), engine, place, each)
+        # made later, because its scores of all documents are not needed for long
+        first = partial(_documents, task, replace(schedule, first_pass=None), engine, place, each)
     return _by(task, EM(), first, START_CYCLES, engine, place)
 
 
@@ -246,18 +251,24 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
 def _tables(run: Run) -> Any:
     """Return the tables that documents of a flat chain send up, a sparse (I', K) array.
 
-    Of many documents these are every second one, every fourth and so on: so few that a chain of
-    parents can begin with too many.
+    Of many documents a part is taken, evenly spaced, so that a chain of parents can begin with too
+    many of them.
     """
-    n_components, every = run.params.n_components, 1
-    found = sparse.csr_array((0, n_components), dtype=np.int32)
-    for block in in_order(run):
-        counts = run.states.get(block).counts(run.training.read(block), n_components)
-        tables = np.rint(2.0 * np.log1p(counts[-block.start % every :: every])).astype(np.int32)
-        found = sparse.vstack([found, sparse.csr_array(tables)], format="csr")
-        while found.sum() > FLAT_TOKENS:
-            found, every = found[::2], 2 * every
-    return found
+    n_documents, blocks = run.training.n_documents, in_order(run)
+    n = with_tables(n_documents, sum(int(_tables_of(run, block).sum()) for block in blocks))
+    taken = np.arange(n) * n_documents // n
+    parts = []
+    for block in blocks:
+        first, last = np.searchsorted(taken, [block.start, block.stop])
+        rows = taken[first:last] - block.start
+        parts.append(sparse.csr_array(_tables_of(run, block)[rows]))
+    return sparse.vstack(parts, format="csr")
+
+
+def _tables_of(run: Run, block: BlockRef) -> Array:
+    """Tables that the documents of a block send up, (n, K)."""
+    counts = run.states.get(block).counts(run.training.read(block), run.params.n_components)
+    return np.asarray(np.rint(2.0 * np.log1p(counts)), dtype=np.int32)
 
 
 def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Run:
@@ -302,7 +313,7 @@ def _reduced(run: Run, wanted: int, rng: np.random.Generator, last: bool) -> tup
     sizes = tokens.sizes
     n_kept = wanted if last else max(wanted, int((sizes > 0).sum()))
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
-    number = np.full(len(sizes), -1)
+    number = np.full(len(sizes), -1, dtype=np.int32)
     number[kept] = np.arange(len(kept))
     components = number[tokens.components]
     scores = None
@@ -339,7 +350,7 @@ def _tokens(run: Run) -> Tokens:
     """Return the tokens of a collapsed chain."""
     corpus, blocks = run.training, in_order(run)
     states = [run.states.get(block) for block in blocks]
-    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
+    rows = np.repeat(np.arange(corpus.n_documents, dtype=np.int32), np.diff(corpus.indptr))
     counts = np.empty((corpus.n_documents, run.params.n_components), order="F")
     for block, state in zip(blocks, states, strict=True):
         read = corpus.read(block)
@@ -347,7 +358,7 @@ def _tokens(run: Run) -> Tokens:
     return Tokens(
         np.repeat(rows, corpus.counts),
         np.repeat(corpus.words, corpus.counts),
-        np.concatenate([state.assignments for state in states]).astype(np.int64),
+        np.concatenate([state.assignments for state in states]).astype(np.int32),
         np.asarray(run.params.loading_counts).astype(np.float64, order="F"),
         counts,
         np.array(run.params.model.alpha),
