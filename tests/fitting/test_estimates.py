@@ -40,7 +40,7 @@ def ratio(monkeypatch, table, n_components, algorithm, few=20, small=None, **set
     monkeypatch.setattr(starting, "check_memory", lambda n, **_: checked.append(n))
     # what a start by other chains allocates, it allocates in their first sweeps
     monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 2))
-    monkeypatch.setattr(starting, "MERGE_ROUNDS", 3)
+    monkeypatch.setattr(starting, "MERGE_ROUNDS", 2)
     settings = {"learn": (), "max_iter": None if algorithm.whole_counts else 2, **settings}
     settings |= {"algorithm": algorithm, "random_state": 0}
     # kernels are loaded

@@ -54,8 +54,10 @@ class Tokens:
     prior: LoadingsPrior
 
     def __post_init__(self) -> None:
-        """Sum the counts of each group."""
-        self._totals = self.prior.layout.group_sums(self.loading_counts)
+        """Sum the counts of each group; tables have columns of components one after the other."""
+        self.loading_counts = np.asfortranarray(self.loading_counts)
+        self.component_counts = np.asfortranarray(self.component_counts)
+        self._totals = np.asfortranarray(self.prior.layout.group_sums(self.loading_counts))
         self._stays = np.zeros(len(self.alpha), dtype=bool)
         if self.prior.seeds is not None:
             self._stays[self.prior.seeds.components] = True
@@ -312,8 +314,9 @@ class Tokens:
                 (self.component_counts, i), (self.loading_counts, j),
                 (self._totals, self.prior.layout.group_of_word[j]),
             ):  # fmt: skip
-                np.add.at(table, (row, new), 1)
-                np.add.at(table, (row, old), -1)
+                flat = table.reshape(-1, order="F")  # a view; two indices take much longer
+                np.add.at(flat, new * np.intp(len(table)) + row, 1.0)
+                np.add.at(flat, old * np.intp(len(table)) + row, -1.0)
             self.components[at] = new
 
 
