@@ -10,7 +10,7 @@ import numpy as np
 
 from discan.algorithms.anchor_words import sketch_width, suits
 from discan.algorithms.base import Algorithm
-from discan.algorithms.collapsed import Collapsed
+from discan.algorithms.collapsed import MOST_TOKENS, Collapsed
 from discan.algorithms.corners import krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.footprint import SCORED, Sizes
@@ -91,23 +91,13 @@ def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
 
 def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP and a chain, whose tokens are listed; of a folder also all documents."""
-    corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
-    if not corpus.on_disk:
-        return _chain_bytes(task, schedule, n_workers) + TOKEN * float(corpus.n_tokens)
-    scores = 8.0 * len(task.model.alpha) * corpus.n_documents
-    return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
-
-
-def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1) -> float:
-    """A start by MAP, then a collapsed chain, and the counts that are read at the end.
-
-    It may have several times as many components.
-    """
-    corpus, n_components = schedule.corpus, times * len(task.model.alpha)
-    chain = Collapsed().plan(corpus, n_components, np.uint64(task.seed))
-    read = 8.0 * n_components * (corpus.n_words + 3.0 * corpus.n_documents)
-    return max(times * _map_bytes(task, schedule, n_workers), chain.bytes + read)
+    """The start of MAP, and a chain whose tokens are listed; a folder is loaded for it."""
+    task, schedule, data = _loaded(task, schedule)
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    start = 8.0 * n_components * (corpus.n_documents + corpus.n_words)
+    size = (corpus.n_documents, corpus.n_words, n_components, float(corpus.n_tokens))
+    merging = _left_bytes(corpus, n_components) + _merging_bytes(*size, start)
+    return data + max(_map_bytes(task, schedule, n_workers), merging)
 
 
 def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
@@ -115,40 +105,58 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
     Few documents of a folder are loaded for it.
     """
-    corpus, model, data = schedule.corpus, task.model, 0.0
-    if isinstance(corpus, FolderCorpus) and is_small(corpus):
-        corpus = _ToBeLoaded(corpus.path).with_classes(corpus.classes)
-        data = 8.0 * float(corpus.n_entries + corpus.n_documents)
-    n_components, n_tokens = len(model.alpha), float(corpus.n_tokens)
-    # what the chain leaves: counts, and the component of every token
-    left = data + 4.0 * n_components * corpus.n_words + (0.0 if corpus.on_disk else 2.0 * n_tokens)
-    merged = 0.0
-    if begins_with_too_many(task):
-        merged = left + _merging_bytes(corpus.n_documents, corpus.n_words, n_components, n_tokens)
-        n_components *= 2
-    flat = DirichletMultinomial(alpha=np.ones(n_components))
-    first = replace(task, model=flat, corpus=corpus)
-    needed = data + _map_bytes(first, replace(schedule, corpus=corpus), n_workers)
-    return max(needed, merged, left + _parents_bytes(corpus, model))
+    if task.corpus.n_tokens > MOST_TOKENS:
+        return _map_bytes(task, schedule, n_workers)
+    data, n_components = 0.0, len(task.model.alpha)
+    if small := is_small(schedule.corpus):
+        task, schedule, data = _loaded(task, schedule)
+    corpus, times = schedule.corpus, 2 if begins_with_too_many(task) else 1
+    first = replace(task, model=DirichletMultinomial(alpha=np.ones(times * n_components)))
+    needed = [_map_bytes(first, schedule, n_workers)]
+    left = _left_bytes(corpus, n_components)
+    if times > 1:
+        start = 12.0 * n_components * corpus.n_words
+        size = (corpus.n_documents, corpus.n_words, 2 * n_components, float(corpus.n_tokens))
+        needed.append(left + _merging_bytes(*size, start))
+    elif not small:
+        chain = Collapsed(n_draws=1).plan(corpus, n_components, np.uint64(task.seed))
+        needed.append(chain.visits_need(n_workers) - sum(chain.kept_bytes or ()))
+    return data + max(*needed, left + _parents_bytes(corpus, task.model))
 
 
-def _merging_bytes(n_documents: int, n_words: int, n_components: int, n_tokens: float) -> float:
-    """The tokens of a chain with too many components, its counts, and the next start's."""
-    counts = 16.0 * n_components * (n_documents + n_words)
-    kept = 12.0 * n_components * n_words
-    return counts + max(TOKEN * n_tokens + CHUNKS, KEPT_TOKEN * n_tokens + kept)
+def _loaded(task: Task, schedule: Schedule) -> tuple[Task, Schedule, float]:
+    """Return the same with the documents as they are in memory, and what loading them takes."""
+    corpus = schedule.corpus
+    if not isinstance(corpus, FolderCorpus):
+        return task, schedule, 0.0
+    sizes = _ToBeLoaded(corpus.path)
+    sizes.classes = corpus.classes
+    data = 8.0 * float(corpus.n_entries + corpus.n_documents)
+    return replace(task, corpus=sizes), replace(schedule, corpus=sizes), data
+
+
+def _left_bytes(corpus: Corpus, n_components: int) -> float:
+    """What a chain holds at its end: counts of words, and the component of every token."""
+    counts = 4.0 * n_components * corpus.n_words
+    return counts if corpus.on_disk else counts + 2.0 * float(corpus.n_tokens)
+
+
+def _merging_bytes(
+    n_documents: int, n_words: int, n_components: int, n_tokens: float, start: float
+) -> float:
+    """The tokens of a chain and its counts, and then the start of the next one."""
+    counts = 8.0 * n_components * (n_documents + n_words)
+    return counts + max(TOKEN * n_tokens + CHUNKS, MERGED_TOKEN * n_tokens + start)
 
 
 def _parents_bytes(corpus: Corpus, model: Any) -> float:
-    """Tables of documents, and the chain whose documents they are."""
-    n_components, n_parents = len(model.alpha), model.n_parents
-    length = float(corpus.n_tokens) / max(corpus.n_documents, 1)
+    """Tables of documents, and the chain whose words they are."""
+    n_components, length = len(model.alpha), float(corpus.n_tokens) / max(corpus.n_documents, 1)
     # at most one per token; those of a document are the most if its tokens are spread evenly
-    each = min(length, n_components * (2.0 * np.log1p(length / n_components) + 0.5))
-    each = float(each)
-    n_documents = with_tables(corpus.n_documents, int(each * corpus.n_documents))
-    merging = _merging_bytes(n_documents, n_components, n_parents, each * n_documents)
-    return TABLE * each * n_documents + merging
+    each = min(length, n_components * (2.0 * float(np.log1p(length / n_components)) + 0.5))
+    n = with_tables(corpus.n_documents, int(each * corpus.n_documents))
+    merging = _merging_bytes(n, n_components, 2 * model.n_parents, each * n, 0.0)
+    return TABLE * each * n + merging
 
 
 def with_tables(n_documents: int, n_tables: int) -> int:
@@ -176,8 +184,8 @@ def is_small(corpus: Corpus) -> bool:
     return corpus.n_tokens <= FLAT_TOKENS
 
 
-TOKEN = 26  # bytes of a token while components are merged: lists, and what is sorted
-KEPT_TOKEN = 16  # the same once they are merged
+TOKEN = 27  # bytes of a token while components are merged: lists, and what is sorted
+MERGED_TOKEN = 16  # the same once they are merged
 CHUNKS = 1.2e6  # bytes of temporary tables meanwhile
 TABLE = 8  # bytes of the tables of a document and component
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
