@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from discan.data.corpus import Corpus
 from discan.data.folders.corpus import FolderCorpus
 from discan.fitting.task import Task
 from discan.models import DirichletMultinomial
+from discan.models.levels import TwoLevels
 
 __all__ = ["BYTES", "begins_with_too_many", "is_small", "with_tables"]
 
@@ -105,9 +105,12 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
     Few documents of a folder are loaded for it.
     """
+    model = task.model
+    if not isinstance(model, TwoLevels):
+        return 0.0  # such a start is refused
     if task.corpus.n_tokens > MOST_TOKENS:
         return _map_bytes(task, schedule, n_workers)
-    data, n_components = 0.0, len(task.model.alpha)
+    data, n_components = 0.0, len(model.alpha)
     if small := is_small(schedule.corpus):
         task, schedule, data = _loaded(task, schedule)
     corpus, times = schedule.corpus, 2 if begins_with_too_many(task) else 1
@@ -121,7 +124,7 @@ def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     elif not small:
         chain = Collapsed(n_draws=1).plan(corpus, n_components, np.uint64(task.seed))
         needed.append(chain.visits_need(n_workers) - sum(chain.kept_bytes or ()))
-    return data + max(*needed, left + _parents_bytes(corpus, task.model))
+    return data + max(*needed, left + _parents_bytes(corpus, model))
 
 
 def _loaded(task: Task, schedule: Schedule) -> tuple[Task, Schedule, float]:
@@ -149,7 +152,7 @@ def _merging_bytes(
     return counts + max(TOKEN * n_tokens + CHUNKS, MERGED_TOKEN * n_tokens + start)
 
 
-def _parents_bytes(corpus: Corpus, model: Any) -> float:
+def _parents_bytes(corpus: Corpus, model: TwoLevels) -> float:
     """Tables of documents, and the chain whose words they are."""
     n_components, length = len(model.alpha), float(corpus.n_tokens) / max(corpus.n_documents, 1)
     # at most one per token; those of a document are the most if its tokens are spread evenly
