@@ -15,7 +15,9 @@ from discan.algorithms import ALGORITHMS
 from discan.data.folders.corpus import FolderCorpus
 from discan.data.folders.writer import write_corpus
 from discan.errors import LimitError
+from discan.estimators.tasks import task_of
 from discan.fitting.run import Run
+from discan.fitting.start_memory import BYTES, with_tables
 from discan.models import MODELS
 
 CHAIN = {"burn_in": 2, "n_draws": 30}
@@ -39,8 +41,8 @@ def ratio(monkeypatch, table, n_components, algorithm, few=20, small=None, **set
     checked = []
     monkeypatch.setattr(starting, "check_memory", lambda n, **_: checked.append(n))
     # what a start by other chains allocates, it allocates in their first sweeps
-    monkeypatch.setattr(starting, "MERGE_SWEEPS", (4, 4))
-    monkeypatch.setattr(starting, "MERGE_ROUNDS", 3)
+    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 2))
+    monkeypatch.setattr(starting, "MERGE_ROUNDS", 2)
     settings = {"learn": (), "max_iter": None if algorithm.whole_counts else 2, **settings}
     settings |= {"algorithm": algorithm, "random_state": 0}
     # kernels are loaded
@@ -96,10 +98,63 @@ def test_documents_on_disk(kind, shape, folders, monkeypatch):
 )
 @pytest.mark.parametrize("model", ["dm", "gp"])
 def test_parents_of_documents_on_disk(model, shape, folders, monkeypatch):
-    """Their start, a flat chain, holds a table of all documents."""
-    monkeypatch.setattr(starting, "MERGE_SWEEPS", (2, 3))
-    settings = {"model": model, "n_parents": 4, "learn": "auto"}
+    """Their start, a flat chain, loads few documents, and reads many."""
+    small = folders((200, 300, 4_000, 20))
+    DCA(20, algorithm=SAMPLERS["blocked"], random_state=0).fit(small)  # as that of many tokens is
+    settings = {"model": model, "n_parents": 4, "learn": "auto", "small": small}
     assert 0.8 <= ratio(monkeypatch, folders(shape), shape[3], Gibbs(**CHAIN), **settings) <= 1.2
+
+
+@pytest.mark.parametrize(
+    ("shape", "disk"),
+    [
+        pytest.param(shape, disk, marks=[] if shape == SHAPES[1] else pytest.mark.slow)
+        for shape, disk in [*((shape, False) for shape in SHAPES), (LARGE[1], True)]
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_start_that_merges_components(shape, disk, folders, monkeypatch):
+    small = folders((200, 300, 4_000, 20)) if disk else None
+    table = folders(shape) if disk else shaped(shape)
+    settings = {"init": "merged", "learn": "auto", "small": small}
+    found = ratio(monkeypatch, table, shape[3], SAMPLERS["exact"], **settings)
+    assert 0.8 <= found <= 1.2
+
+
+@pytest.mark.parametrize(
+    ("settings", "classes"),
+    [({"n_parents": 4}, False), ({"init": "merged"}, False), ({"init": "merged"}, True)],
+    ids=str,
+)
+def test_an_estimate_loads_no_documents(settings, classes, folders, monkeypatch):
+    """Sizes alone tell what a start needs that will load a folder."""
+    folder, whole = folders(LARGE[1]), corpus(*LARGE[1][:3])
+    if classes:
+        labels = np.arange(folder.n_documents) % 2 + 1
+        folder, whole = folder.with_classes(labels), whole.with_classes(labels)
+    estimator = DCA(20, algorithm=Gibbs(**CHAIN), random_state=0, **settings)
+    init = settings.get("init", "auto")
+
+    def start_bytes(table):
+        task = task_of(estimator, table, (), 0)
+        schedule = task.plan()
+        name = schedule.start if init == "auto" else init
+        return BYTES[name](task, schedule, 1)
+
+    expected = start_bytes(whole)
+    monkeypatch.setattr(FolderCorpus, "loaded", None)  # it would be called
+    monkeypatch.setattr(FolderCorpus, "parts", None)
+    data = 8 * (folder.n_entries + folder.n_documents)
+    assert start_bytes(folder) == pytest.approx(expected + data)
+
+
+@pytest.mark.parametrize("n_tables", [0, 399_999, 400_001, 10**6, 10**12])
+def test_tables_for_parents_are_few(n_tables):
+    n_documents = 10**6
+    n = with_tables(n_documents, n_tables)
+    assert 1 <= n <= n_documents
+    assert n_tables <= 400_000 or n * n_tables / n_documents <= 400_000 or n == 1
+    assert n == n_documents or n_tables > 400_000
 
 
 def test_a_folder_is_opened_in_little_memory(folders):

@@ -236,6 +236,10 @@ class Collapsed(Sampler):
         state.add_tokens(block, sums)
         return state
 
+    def start_scores(self, params: Params, block: Block, state: Assignments) -> Array:
+        """Scores of the block's documents for another fit to start from, (n, K)."""
+        return np.asarray(state.counts(block, params.n_components) + params.model.alpha)
+
     # ---- a visit ----
 
     def prepare(self, params: Params, clock: Clock, engine: Engine) -> Params:

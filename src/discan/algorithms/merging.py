@@ -12,6 +12,7 @@ take tokens of others, and stay. These are rules for a start, not exact moves of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["Tokens"]
 NEIGHBOURS = 4  # components that one is compared with, by words and by documents each
 PASSES = 2  # over the tokens, from one draw to another that depends on it little
 SMALL = 0.5  # a component below this part of the mean size may be dissolved
+CHUNK = 2**15  # numbers of a temporary table, about
 
 
 @dataclass
@@ -52,9 +54,10 @@ class Tokens:
     prior: LoadingsPrior
 
     def __post_init__(self) -> None:
-        """Sum the counts of each group."""
-        self._totals = self.prior.layout.group_sums(self.loading_counts)
-        self._groups = self.prior.layout.group_of_word[self.words]
+        """Sum the counts of each group; tables have columns of components one after the other."""
+        self.loading_counts = np.asfortranarray(self.loading_counts)
+        self.component_counts = np.asfortranarray(self.component_counts)
+        self._totals = np.asfortranarray(self.prior.layout.group_sums(self.loading_counts))
         self._stays = np.zeros(len(self.alpha), dtype=bool)
         if self.prior.seeds is not None:
             self._stays[self.prior.seeds.components] = True
@@ -160,10 +163,10 @@ class Tokens:
         These are places of tokens (n,).
         """
         others = near[self._totals[:, near].any(axis=0)]
-        rows = np.flatnonzero(self.component_counts[:, k])
-        first, last = np.searchsorted(self.documents, [rows, rows + 1])
-        places = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
-        return others, places[np.isin(self.components[places], np.append(others, k))]
+        chosen = np.zeros(len(self.alpha), dtype=bool)
+        chosen[np.append(others, k)] = True
+        there = self.component_counts[:, k] > 0
+        return others, np.flatnonzero(there[self.documents] & chosen[self.components])
 
     def _give(self, k: int, places: Array, others: Array, rng: np.random.Generator) -> None:
         """Draw the components of some tokens (n,) among others (m,), k not among them."""
@@ -181,23 +184,8 @@ class Tokens:
         in the same documents, as those of one parent do, are joined too easily if the prior knows
         no parents.
         """
-        parts = self._parts()
-        losses = []
-        for a, b in self._pairs():
-            places, kinds = np.concatenate([parts[a], parts[b]]), np.array([a, b])
-            before = self._loss(places, kinds)
-            self._move(parts[b], np.full(len(parts[b]), a))
-            losses.append((self._loss(places, kinds) - before, a, b))
-            self._move(parts[b], np.full(len(parts[b]), b))
         small = dict(self._small(1.0))
-        for k, near in small.items():
-            others, places = self._around(k, near)
-            if len(others):
-                had, kinds = self.components[places], np.append(others, k)
-                before = self._loss(places, kinds)
-                self._give(k, places, others, rng)
-                losses.append((self._loss(places, kinds) - before, k, k))
-                self._move(places, had)
+        losses = self._joined_losses() + self._given_losses(small, rng)
         free = np.ones(len(self.alpha), dtype=bool)
         for _, a, b in sorted(losses):
             if n > 0 and free[a] and free[b]:
@@ -210,11 +198,41 @@ class Tokens:
                 if len(others):
                     self._give(a, places, others, rng)
 
+    def _joined_losses(self) -> list[tuple[float, int, int]]:
+        """What is lost if two components that are alike are joined, and which ones."""
+        parts, losses = self._parts(), []
+        for a, b in self._pairs():
+            places, kinds = np.concatenate([parts[a], parts[b]]), np.array([a, b])
+            before = self._loss(places, kinds)
+            self._move(parts[b], np.full(len(parts[b]), a))
+            losses.append((self._loss(places, kinds) - before, a, b))
+            self._move(parts[b], np.full(len(parts[b]), b))
+        return losses
+
+    def _given_losses(
+        self, small: dict[int, Array], rng: np.random.Generator
+    ) -> list[tuple[float, int, int]]:
+        """What is lost if a component is given to those that are most like it, and twice which."""
+        losses = []
+        for k, near in small.items():
+            others, places = self._around(k, near)
+            if len(others):
+                had, kinds = self.components[places], np.append(others, k)
+                before = self._loss(places, kinds)
+                self._give(k, places, others, rng)
+                losses.append((self._loss(places, kinds) - before, k, k))
+                self._move(places, had)
+        return losses
+
     def _loss(self, places: Array, kinds: Array) -> float:
         """Return minus the log probability of tokens (n,) in some components (m,)."""
         sums = self.component_counts[:, kinds].sum(axis=1) + self.alpha[kinds].sum() - 1.0
-        chances = self._weights(places, kinds).sum(axis=1) / sums[self.documents[places]]
-        return -float(np.log(np.maximum(chances, 1e-300)).sum())
+        loss = 0.0
+        for part in _chunks(len(places), len(kinds)):
+            chances = self._weights(places[part], kinds).sum(axis=1)
+            chances /= sums[self.documents[places[part]]]
+            loss -= float(np.log(np.maximum(chances, 1e-300)).sum())
+        return loss
 
     # ---- evidence ----
 
@@ -229,18 +247,23 @@ class Tokens:
         above = self._log_joint(rows, kinds)
         for _ in range(PASSES):
             self._redraw(places, kinds, rng)
-        q = _shares(self._weights(places, kinds))
-        above -= _log_chosen(q, had[:, None] == kinds)
-        chosen = _drawn(q, rng)
-        self._move(places, kinds[chosen])
-        below = self._log_joint(rows, kinds)
-        below -= _log_chosen(q, chosen[:, None] == np.arange(len(kinds)))
+        drawn, log_q = np.empty_like(had), 0.0
+        for part in _chunks(len(places), len(kinds)):
+            q = _shares(self._weights(places[part], kinds))
+            above -= _log_chosen(q, had[part, None] == kinds)
+            drawn[part] = kinds[_drawn(q, rng)]
+            log_q += _log_chosen(q, drawn[part, None] == kinds)
+        self._move(places, drawn)
+        below = self._log_joint(rows, kinds) - log_q
         self._move(places, had)
         return 0.5 * (above + below)
 
     def _redraw(self, places: Array, kinds: Array, rng: np.random.Generator) -> None:
         """Draw the kinds of some tokens, each given the present ones of all others."""
-        self._move(places, kinds[_drawn(_shares(self._weights(places, kinds)), rng)])
+        drawn = np.empty(len(places), dtype=self.components.dtype)
+        for part in _chunks(len(places), len(kinds)):
+            drawn[part] = kinds[_drawn(_shares(self._weights(places[part], kinds)), rng)]
+        self._move(places, drawn)
 
     def _log_joint(self, rows: Array, kinds: Array) -> float:
         """Log p(W, z), as far as it depends on these documents and components."""
@@ -261,10 +284,10 @@ class Tokens:
         """Used components that are most like each of some (m,), in words and in documents."""
         found: list[set[int]] = [set() for _ in kinds]
         for table in (self.loading_counts, self.component_counts):
-            roots = sparse.csr_array(table)
-            roots.data = np.sqrt(roots.data)
-            sums = np.sqrt(table.sum(axis=0))
-            alike = (roots[:, kinds].T @ roots).toarray()
+            alike, sums = np.zeros((len(kinds), table.shape[1])), np.sqrt(table.sum(axis=0))
+            for part in _chunks(*table.shape):
+                roots = sparse.csr_array(np.sqrt(table[part]))
+                alike += (roots[:, kinds].T @ roots).toarray()
             alike = np.divide(alike, sums, out=np.zeros_like(alike), where=sums > 0)
             alike[np.arange(len(kinds)), kinds] = 0.0
             best = np.argsort(-alike, axis=1, kind="stable")[:, :NEIGHBOURS]
@@ -274,7 +297,8 @@ class Tokens:
 
     def _weights(self, places: Array, kinds: Array) -> Array:
         """Weights of some components (m,) for some tokens (n,), themselves left out: (n, m)."""
-        i, j, g = self.documents[places], self.words[places], self._groups[places]
+        i, j = self.documents[places], self.words[places]
+        g = self.prior.layout.group_of_word[j]
         own = (self.components[places][:, None] == kinds).astype(np.float64)
         word = self.prior.gamma[j, None] + self.loading_counts[np.ix_(j, kinds)] - own
         word /= self.prior.totals[g, None] + self._totals[np.ix_(g, kinds)] - own
@@ -283,16 +307,23 @@ class Tokens:
 
     def _move(self, places: Array, chosen: Array) -> None:
         """Change the components of some tokens, and all counts."""
-        i, j, g, old = (
-            self.documents[places], self.words[places], self._groups[places],
-            self.components[places],
-        )  # fmt: skip
-        for table, row in (
-            (self.component_counts, i), (self.loading_counts, j), (self._totals, g),
-        ):  # fmt: skip
-            np.add.at(table, (row, chosen), 1)
-            np.add.at(table, (row, old), -1)
-        self.components[places] = chosen
+        for part in _chunks(len(places), 1):
+            at, new = places[part], chosen[part]
+            i, j, old = self.documents[at], self.words[at], self.components[at]
+            for table, row in (
+                (self.component_counts, i), (self.loading_counts, j),
+                (self._totals, self.prior.layout.group_of_word[j]),
+            ):  # fmt: skip
+                flat = table.reshape(-1, order="F")  # a view; two indices take much longer
+                np.add.at(flat, new * np.intp(len(table)) + row, 1.0)
+                np.add.at(flat, old * np.intp(len(table)) + row, -1.0)
+            self.components[at] = new
+
+
+def _chunks(n: int, width: int) -> Iterator[slice]:
+    """Cut n rows of this width into parts, each no shorter than wide."""
+    each = max(CHUNK // width, width)
+    return (slice(start, min(start + each, n)) for start in range(0, n, each))
 
 
 def _shares(weights: Array) -> Array:

@@ -4,25 +4,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from discan.algorithms.anchor_words import sketch_width, suits
 from discan.algorithms.base import Algorithm
-from discan.algorithms.collapsed import Collapsed
+from discan.algorithms.collapsed import MOST_TOKENS, Collapsed
 from discan.algorithms.corners import krylov_width
 from discan.algorithms.em import EM
 from discan.algorithms.footprint import SCORED, Sizes
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
+from discan.data.folders.corpus import FolderCorpus
 from discan.fitting.task import Task
+from discan.models import DirichletMultinomial
+from discan.models.levels import TwoLevels
 
-__all__ = ["BYTES", "begins_with_too_many", "is_small"]
+__all__ = ["BYTES", "begins_with_too_many", "is_small", "with_tables"]
 
-# Up to this many tokens, the flat chain of a start begins with too many components.
-FLAT_TOKENS = 500_000
+# Up to this many tokens, the flat chain of a start begins with too many components. Of tables that
+# parents start from, there are fewer: documents that are taken may send up more than others.
+FLAT_TOKENS, TABLES_PART = 500_000, 0.8
 
 
 def _in_memory(corpus: Corpus) -> int:
@@ -55,8 +58,10 @@ def _map_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     other = replace(schedule, first_pass=None)
     cycles = float(own.visits_need(n_workers))
     sizes = Sizes.of(corpus, n_components, own.rounds, own.lanes)
+    real = own.lane_bytes // sizes.loadings
     # with a state that is read from disk
-    read = sizes.phase(12 * sizes.loadings, 20 if corpus.on_disk else 12, SCORED)
+    per_score = 16 + real if corpus.on_disk else 2 * real
+    read = sizes.phase(3 * real * sizes.loadings, per_score, SCORED)
     if suits(corpus, n_components):
         first = _words_bytes(task, schedule, n_workers)
     else:
@@ -86,39 +91,87 @@ def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
 
 
 def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP and a chain, whose tokens are listed; of a folder also all documents."""
-    corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
-    if not corpus.on_disk:
-        return _chain_bytes(task, schedule, n_workers) + TOKEN * float(corpus.n_tokens)
-    scores = 8.0 * len(task.model.alpha) * corpus.n_documents
-    return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
-
-
-def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1) -> float:
-    """A start by MAP, then a collapsed chain, and the counts that are read at the end.
-
-    It may have several times as many components.
-    """
-    corpus, n_components = schedule.corpus, times * len(task.model.alpha)
-    chain = Collapsed().plan(corpus, n_components, np.uint64(task.seed))
-    read = 8.0 * n_components * (corpus.n_words + 3.0 * corpus.n_documents)
-    return max(times * _map_bytes(task, schedule, n_workers), chain.bytes + read)
+    """The start of MAP, and a chain whose tokens are listed; a folder is loaded for it."""
+    task, schedule, data = _loaded(task, schedule)
+    corpus, n_components = schedule.corpus, len(task.model.alpha)
+    start = 8.0 * n_components * (corpus.n_documents + corpus.n_words)
+    size = (corpus.n_documents, corpus.n_words, n_components, float(corpus.n_tokens))
+    merging = _left_bytes(corpus, n_components) + _merging_bytes(*size, start)
+    return data + max(_map_bytes(task, schedule, n_workers), merging)
 
 
 def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """A chain with twice as many components, or one with as many as are wanted.
+    """A chain with twice as many components, or one with as many as are wanted; one of parents.
 
-    Few documents of a folder are loaded for it, so they are loaded here, too, and counted.
+    Few documents of a folder are loaded for it.
     """
-    corpus: Any = schedule.corpus
-    if corpus.on_disk and is_small(corpus):
-        loaded = corpus.loaded()
-        data = 8.0 * float(corpus.n_entries + corpus.n_documents)
-        task, schedule = replace(task, corpus=loaded), replace(schedule, corpus=loaded)
-        return data + _flat_bytes(task, schedule, n_workers)
-    if not begins_with_too_many(task):
-        return _chain_bytes(task, schedule, n_workers)
-    return _chain_bytes(task, schedule, n_workers, 2) + TOKEN * float(schedule.corpus.n_tokens)
+    model = task.model
+    if not isinstance(model, TwoLevels):
+        return 0.0  # such a start is refused
+    if task.corpus.n_tokens > MOST_TOKENS:
+        return _map_bytes(task, schedule, n_workers)
+    data, n_components = 0.0, len(model.alpha)
+    if small := is_small(schedule.corpus):
+        task, schedule, data = _loaded(task, schedule)
+    corpus, times = schedule.corpus, 2 if begins_with_too_many(task) else 1
+    first = replace(task, model=DirichletMultinomial(alpha=np.ones(times * n_components)))
+    needed = [_map_bytes(first, schedule, n_workers)]
+    left = _left_bytes(corpus, n_components)
+    if times > 1:
+        start = 12.0 * n_components * corpus.n_words
+        size = (corpus.n_documents, corpus.n_words, 2 * n_components, float(corpus.n_tokens))
+        needed.append(left + _merging_bytes(*size, start))
+    elif not small:
+        chain = Collapsed(n_draws=1).plan(corpus, n_components, np.uint64(task.seed))
+        needed.append(chain.visits_need(n_workers) - sum(chain.kept_bytes or ()))
+    return data + max(*needed, left + _parents_bytes(corpus, model))
+
+
+def _loaded(task: Task, schedule: Schedule) -> tuple[Task, Schedule, float]:
+    """Return the same with the documents as they are in memory, and what loading them takes."""
+    corpus = schedule.corpus
+    if not isinstance(corpus, FolderCorpus):
+        return task, schedule, 0.0
+    sizes = _ToBeLoaded(corpus.path)
+    sizes.classes = corpus.classes
+    data = 8.0 * float(corpus.n_entries + corpus.n_documents)
+    return replace(task, corpus=sizes), replace(schedule, corpus=sizes), data
+
+
+def _left_bytes(corpus: Corpus, n_components: int) -> float:
+    """What a chain holds at its end: counts of words, and the component of every token."""
+    counts = 4.0 * n_components * corpus.n_words
+    return counts if corpus.on_disk else counts + 2.0 * float(corpus.n_tokens)
+
+
+def _merging_bytes(
+    n_documents: int, n_words: int, n_components: int, n_tokens: float, start: float
+) -> float:
+    """The tokens of a chain and its counts, and then the start of the next one."""
+    counts = 8.0 * n_components * (n_documents + n_words)
+    return counts + max(TOKEN * n_tokens + CHUNKS, MERGED_TOKEN * n_tokens + start)
+
+
+def _parents_bytes(corpus: Corpus, model: TwoLevels) -> float:
+    """Tables of documents, and the chain whose words they are."""
+    n_components, length = len(model.alpha), float(corpus.n_tokens) / max(corpus.n_documents, 1)
+    # at most one per token; those of a document are the most if its tokens are spread evenly
+    each = min(length, n_components * (2.0 * float(np.log1p(length / n_components)) + 0.5))
+    n = with_tables(corpus.n_documents, int(each * corpus.n_documents))
+    merging = _merging_bytes(n, n_components, 2 * model.n_parents, each * n, 0.0)
+    return TABLE * each * n + merging
+
+
+def with_tables(n_documents: int, n_tables: int) -> int:
+    """Number of documents whose tables parents start from, if all send up so many."""
+    most = int(TABLES_PART * FLAT_TOKENS)
+    return n_documents if n_tables <= most else max(1, n_documents * most // n_tables)
+
+
+class _ToBeLoaded(FolderCorpus):
+    """Sizes of a folder that a start loads."""
+
+    on_disk = False
 
 
 def begins_with_too_many(task: Task) -> bool:
@@ -134,7 +187,10 @@ def is_small(corpus: Corpus) -> bool:
     return corpus.n_tokens <= FLAT_TOKENS
 
 
-TOKEN = 56  # bytes of a token while components are merged: lists, and what is sorted
+TOKEN = 27  # bytes of a token while components are merged: lists, and what is sorted
+MERGED_TOKEN = 16  # the same once they are merged
+CHUNKS = 1.2e6  # bytes of temporary tables meanwhile
+TABLE = 8  # bytes of the tables of a document and component
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import signal
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from discan.algorithms.anchor_words import from_words, suits
-from discan.algorithms.base import Algorithm, Params, Start
+from discan.algorithms.base import Algorithm, Start
 from discan.algorithms.collapsed import MOST_TOKENS, Collapsed
 from discan.algorithms.corners import from_corners
 from discan.algorithms.em import EM
@@ -34,13 +36,14 @@ from discan.data.nouns import counted
 from discan.engines import Engine, Threads
 from discan.errors import InputError
 from discan.fitting.estimates import check_disk
+from discan.fitting.interrupts import deferred
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small
+from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small, with_tables
+from discan.fitting.start_scores import RunScores, in_order
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
-from discan.fitting.visit import without_tables
-from discan.models import DirichletMultinomial, LoadingsPrior
+from discan.models import DirichletMultinomial, LoadingsPrior, Model
 from discan.models.levels import TwoLevels
 from discan.typing import Array
 
@@ -79,7 +82,7 @@ def begin(
     ----------
     task : Task
     init : {"auto", "random", "documents", "words", "corners", "map"}, (K, J) array or Start
-        Where to start; "auto" leaves it to the algorithm.
+        Where to start, or a partial that makes a Start; "auto" leaves it to the algorithm.
     engine : Engine, optional
     place : Path, optional
         Run folder, for the states of documents that are in a folder themselves. Without it they
@@ -105,7 +108,7 @@ def begin(
         if not schedule.corpus.on_disk:
             return Run.begin(task, schedule, start, engine)
         states = DiskStates.of(schedule.state_type, place, durable and place is not None)
-        if isinstance(start.scores, _Scores):
+        if isinstance(start.scores, RunScores) and isinstance(start.scores.states, DiskStates):
             states.lend(start.scores.states)
         return Run.begin(task, schedule, start, engine, states)
 
@@ -119,6 +122,8 @@ def needed_bytes(task: Task, schedule: Schedule, init: Any, n_workers: int) -> i
 
 def _start(task: Task, schedule: Schedule, init: Any, engine: Engine, place: Path | None) -> Start:
     """Turn ``init`` into expected counts and scores."""
+    if isinstance(init, partial):
+        init = init()
     if isinstance(init, Start):
         return init
     if not isinstance(init, str):
@@ -169,7 +174,8 @@ def _map(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> 
     if not suits(task.corpus, n_components):
         each = max(MAP_DOCUMENTS, MAP_DOCUMENTS_IN_ALL // n_components)
         each = min(each, Algorithm.documents_per_component)
-        first = _documents(task, replace(schedule, first_pass=None), engine, place, each)
+        # made later, because its scores of all documents are not needed for long
+        first = partial(_documents, task, replace(schedule, first_pass=None), engine, place, each)
     return _by(task, EM(), first, START_CYCLES, engine, place)
 
 
@@ -180,30 +186,34 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
     """
     if isinstance(task.corpus, FolderCorpus):  # merging looks at all tokens of a component
         task, engine = replace(task, corpus=task.corpus.loaded()), engine.local
-    start = _map(task, schedule, engine, place)
+    start: Start | None = _map(task, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
-    sweeps = _affordable(task.corpus)
     for turn in range(MERGE_ROUNDS):
         chain = replace(task, algorithm=Collapsed(), seed=_seed_of(task, turn))
         run = begin(chain, start, engine)
-        for _ in range(sweeps):
-            run.advance_one()
-        tokens = _tokens(run)
-        before = int((tokens.loading_counts.sum(axis=0) > 0).sum())
-        done = tokens.merge(rng) + tokens.dissolve(rng)
-        counts = tokens.loading_counts
-        log.debug("%d components of %d are joined with others", done, before)
-        spare = SPARE_ALPHA / len(tokens.alpha)
-        alpha = np.where(counts.sum(axis=0) > 0, tokens.alpha, spare)
-        model: Any = replace(run.params.model, alpha=alpha)  # type: ignore[type-var]
-        start = Start(
-            np.ascontiguousarray(task.prior.without_seeds(counts)),
-            np.ascontiguousarray(tokens.component_counts), model, run.params.prior,
-            tokens.components,
-        )  # fmt: skip
-        if done <= FEW_MERGED * before:
+        start = None  # tables of all documents and words
+        _sweep(run, _affordable(task.corpus))
+        start, done = _joined(run, rng)
+        if done:
             break
+    assert start is not None
     return start
+
+
+def _joined(run: Run, rng: np.random.Generator) -> tuple[Start, bool]:
+    """Join and dissolve components of a chain; return also whether the chain may do the rest."""
+    tokens, prior = _tokens(run), run.task.prior
+    before = int((tokens.loading_counts.sum(axis=0) > 0).sum())
+    done = tokens.merge(rng) + tokens.dissolve(rng)
+    log.debug("%d components of %d are joined with others", done, before)
+    counts, spare = tokens.loading_counts, SPARE_ALPHA / len(tokens.alpha)
+    alpha = np.where(counts.sum(axis=0) > 0, tokens.alpha, spare)
+    model: Any = replace(run.params.model, alpha=alpha)  # type: ignore[type-var]
+    start = Start(
+        np.ascontiguousarray(prior.without_seeds(counts)),
+        np.ascontiguousarray(tokens.component_counts), model, run.params.prior, tokens.components,
+    )  # fmt: skip
+    return start, done <= FEW_MERGED * before
 
 
 def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -224,10 +234,7 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
         run = _flat_chain(loaded, schedule, engine.local, place)
     else:
         run = _flat_chain(task, schedule, engine, place)
-    counts = _component_counts(run)
-    if isinstance(run.states, DiskStates):
-        run.states.remove()
-    tables = Corpus(np.rint(2.0 * np.log1p(counts)).astype(np.int32))
+    tables = Corpus(_tables(run))
     flat = DirichletMultinomial().prepare(task.model.n_parents, tables)
     learn = frozenset({"alpha", "gamma"})
     above = Task(
@@ -237,7 +244,31 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
     parents = found.prior.mean(np.asarray(found.loading_counts, dtype=np.float64))
     model: Any = replace(task.model, parents=parents)
     loadings = task.prior.without_seeds(np.asarray(run.params.loading_counts, dtype=np.float64))
-    return Start(loadings, counts + run.params.model.alpha, model.with_mean(), run.params.prior)
+    scores = RunScores.of(run, Collapsed(), np.float64)
+    return Start(loadings, scores, model.with_mean(), run.params.prior)
+
+
+def _tables(run: Run) -> Any:
+    """Return the tables that documents of a flat chain send up, a sparse (I', K) array.
+
+    Of many documents a part is taken, evenly spaced, so that a chain of parents can begin with too
+    many of them.
+    """
+    n_documents, blocks = run.training.n_documents, in_order(run)
+    n = with_tables(n_documents, sum(int(_tables_of(run, block).sum()) for block in blocks))
+    taken = np.arange(n) * n_documents // n
+    parts = []
+    for block in blocks:
+        first, last = np.searchsorted(taken, [block.start, block.stop])
+        rows = taken[first:last] - block.start
+        parts.append(sparse.csr_array(_tables_of(run, block)[rows]))
+    return sparse.vstack(parts, format="csr")
+
+
+def _tables_of(run: Run, block: BlockRef) -> Array:
+    """Tables that the documents of a block send up, (n, K)."""
+    counts = run.states.get(block).counts(run.training.read(block), run.params.n_components)
+    return np.asarray(np.rint(2.0 * np.log1p(counts)), dtype=np.int32)
 
 
 def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Run:
@@ -260,33 +291,49 @@ def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | No
     first = replace(
         task, model=flat, algorithm=Collapsed(), learn=learn, hyperprior=None, names=()
     )  # fmt: skip
-    start = _map(first, schedule, engine, place)
+    start: Start | None = _map(first, schedule, engine, place)
     rng = np.random.Generator(np.random.Philox(key=int(task.seed)))
     for left in reversed(range(rounds)):
         chain = replace(first, seed=_seed_of(task, left))
         run = begin(chain, start, engine, place, durable=False)
-        run.advance(sweeps, progress=False)
-        if run.reason == "interrupted":
-            raise KeyboardInterrupt
+        start = None  # tables of all documents and words
+        _sweep(run, sweeps)
         if run.params.n_components == wanted:
             break
-        tokens = _tokens(run)
-        surplus = int((tokens.sizes > 0).sum()) - wanted
-        tokens.reduce(rng, max(0, -(-surplus // 2)))
-        sizes = tokens.sizes
-        n_kept = max(wanted, int((sizes > 0).sum())) if left > 1 else wanted
-        kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
-        fitted = replace(flat, alpha=tokens.alpha[kept])
+        start, fitted = _reduced(run, wanted, rng, last=left <= 1)
         first = replace(first, model=fitted)
-        number = np.full(len(sizes), -1)
-        number[kept] = np.arange(len(kept))
-        components = number[tokens.components]
-        start = Start(
-            np.ascontiguousarray(tokens.loading_counts[:, kept]),
-            np.ascontiguousarray(tokens.component_counts[:, kept] + fitted.alpha),
-            fitted, run.params.prior, components if (components >= 0).all() else None,
-        )  # fmt: skip
     return run
+
+
+def _reduced(run: Run, wanted: int, rng: np.random.Generator, last: bool) -> tuple[Start, Model]:
+    """Take half of the components that are too many from a flat chain, or all at last."""
+    tokens = _tokens(run)
+    surplus = int((tokens.sizes > 0).sum()) - wanted
+    tokens.reduce(rng, max(0, -(-surplus // 2)))
+    sizes = tokens.sizes
+    n_kept = wanted if last else max(wanted, int((sizes > 0).sum()))
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
+    number = np.full(len(sizes), -1, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    components = number[tokens.components]
+    scores = None
+    if (components < 0).any():  # tokens of components that are left out fall to others
+        scores = np.ascontiguousarray(tokens.component_counts[:, kept] + tokens.alpha[kept])
+    fitted = DirichletMultinomial(alpha=tokens.alpha[kept])
+    start = Start(
+        np.ascontiguousarray(tokens.loading_counts[:, kept]), scores, fitted, run.params.prior,
+        components if scores is None else None,
+    )  # fmt: skip
+    return start, fitted
+
+
+def _sweep(run: Run, n_sweeps: int) -> None:
+    """Make the sweeps of a chain of a start, whose draws are not averaged."""
+    with deferred([signal.SIGINT]) as asked:
+        for _ in range(n_sweeps):
+            run.advance_one()
+            if asked():
+                raise KeyboardInterrupt
 
 
 def _seed_of(task: Task, turn: int) -> int:
@@ -299,28 +346,21 @@ def _affordable(corpus: Corpus) -> int:
     return int(np.clip(MERGE_DRAWS // max(int(corpus.n_tokens), 1), *MERGE_SWEEPS))
 
 
-def _component_counts(run: Run) -> Array:
-    """Counts of the documents of a collapsed chain, (I, K)."""
-    blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
-    counts = np.empty((run.training.n_documents, run.params.n_components))
-    for block in blocks:
-        read, state = run.training.read(block), run.states.get(block)
-        counts[block.start : block.stop] = state.counts(read, run.params.n_components)
-    return counts
-
-
 def _tokens(run: Run) -> Tokens:
     """Return the tokens of a collapsed chain."""
-    corpus = run.training
-    blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
+    corpus, blocks = run.training, in_order(run)
     states = [run.states.get(block) for block in blocks]
-    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
+    rows = np.repeat(np.arange(corpus.n_documents, dtype=np.int32), np.diff(corpus.indptr))
+    counts = np.empty((corpus.n_documents, run.params.n_components), order="F")
+    for block, state in zip(blocks, states, strict=True):
+        read = corpus.read(block)
+        counts[block.start : block.stop] = state.counts(read, run.params.n_components)
     return Tokens(
         np.repeat(rows, corpus.counts),
         np.repeat(corpus.words, corpus.counts),
-        np.concatenate([state.assignments for state in states]).astype(np.int64),
+        np.concatenate([state.assignments for state in states]).astype(np.int32),
         np.asarray(run.params.loading_counts).astype(np.float64, order="F"),
-        np.asfortranarray(_component_counts(run)),
+        counts,
         np.array(run.params.model.alpha),
         run.params.prior,
     )
@@ -353,7 +393,7 @@ def _by(
         raise KeyboardInterrupt
     counts = task.prior.without_seeds(np.asarray(run.params.loading_counts))
     if isinstance(run.states, DiskStates):
-        return Start(counts, _Scores.of(run, algorithm, counts.dtype))
+        return Start(counts, RunScores.of(run, algorithm, counts.dtype))
     scores = np.empty((task.corpus.n_documents, run.params.n_components), counts.dtype)
 
     def take(block: BlockRef) -> None:
@@ -362,46 +402,3 @@ def _by(
 
     engine.run(take, run.schedule.blocks)
     return Start(counts, scores)
-
-
-@dataclass(frozen=True)
-class _Scores:
-    """Scores at the end of another run, made from its states when a block asks for them.
-
-    Attributes
-    ----------
-    algorithm, params, corpus, states
-        Of that run; the parameters without tables of loadings.
-    blocks : its blocks in the order of the documents, and starts (B,): their first documents
-    dtype : type of the scores
-    """
-
-    algorithm: Expectation
-    params: Params
-    corpus: Corpus
-    states: DiskStates
-    blocks: Sequence[BlockRef]
-    starts: Array
-    dtype: Any
-
-    @classmethod
-    def of(cls, run: Run, algorithm: Expectation, dtype: Any) -> _Scores:
-        """Take the states of a run that has ended."""
-        assert isinstance(run.states, DiskStates)
-        blocks = sorted(run.schedule.blocks, key=lambda block: block.start)
-        starts = np.array([block.start for block in blocks])
-        params = without_tables(run.params)
-        return cls(algorithm, params, run.training, run.states, blocks, starts, dtype)
-
-    def __call__(self, block: BlockRef) -> Array:
-        """Return the scores of a block's documents, (n, K)."""
-        scores = np.empty((block.stop - block.start, self.params.n_components), self.dtype)
-        first = int(np.searchsorted(self.starts, block.start, side="right")) - 1
-        last = int(np.searchsorted(self.starts, block.stop, side="left"))
-        for other in self.blocks[first:last]:
-            state = self.states.get(other)
-            found = self.algorithm.start_scores(self.params, self.corpus.read(other), state)
-            low, high = max(block.start, other.start), min(block.stop, other.stop)
-            rows = slice(low - block.start, high - block.start)
-            scores[rows] = found[low - other.start : high - other.start]
-        return scores
