@@ -62,8 +62,8 @@ class LevelSums(AugmentedScores):
         """Add the sums of two sets of documents."""
         assert isinstance(other, LevelSums)
         both = super().__add__(other)
-        return LevelSums(
-            **vars(both),
+        return replace(
+            both,
             exposures=np.concatenate([self.exposures, other.exposures]),
             child_scores=self.child_scores + other.child_scores,
             loading_tables=self.loading_tables + other.loading_tables,
