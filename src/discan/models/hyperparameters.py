@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -129,7 +129,7 @@ class AugmentedScores:
     class_of_level: Array | None = field(default=None, repr=False, kw_only=True)
     shapes: Array | None = field(default=None, repr=False, kw_only=True)
 
-    def __add__(self, other: AugmentedScores) -> AugmentedScores:
+    def __add__(self, other: AugmentedScores) -> Self:
         """Add the sums of two sets of documents."""
         return replace(
             self,

@@ -58,7 +58,7 @@ class LevelSums(AugmentedScores):
     loading_tables: Array
     loading_log_beta: Array
 
-    def __add__(self, other: AugmentedScores) -> LevelSums:
+    def __add__(self, other: AugmentedScores) -> Self:
         """Add the sums of two sets of documents."""
         assert isinstance(other, LevelSums)
         both = super().__add__(other)
