@@ -30,6 +30,22 @@ def tokens_of(documents, words, components, alpha, gamma):
     return Tokens(documents, words, components.copy(), loadings, counts, alpha.copy(), prior)
 
 
+def test_moves_keep_all_counts():
+    """Of documents, of words, and of groups of words; repeated tokens and unmoved ones, too."""
+    rng = np.random.default_rng(6)
+    documents, words = rng.integers(0, 5, 200), rng.integers(0, 7, 200)
+    alpha, layout = np.ones(4), Layout(7, np.array([0, 0, 0, 1, 1, 2, 2], dtype=np.int32), 3)
+    tokens = replace(
+        tokens_of(documents, words, rng.integers(0, 4, 200), alpha, 0.3),
+        prior=LoadingsPrior.of(0.3, layout),
+    )
+    places = rng.permutation(200)[:150]
+    tokens._move(places, rng.integers(0, 4, 150))
+    after = replace(tokens_of(documents, words, tokens.components, alpha, 0.3), prior=tokens.prior)
+    for name in ("loading_counts", "component_counts", "_totals"):
+        np.testing.assert_array_equal(getattr(tokens, name), getattr(after, name))
+
+
 @pytest.mark.parametrize("n_kinds", [1, 2])
 def test_the_evidence_is_the_sum_over_all_components_of_the_tokens(n_kinds):
     """Against enumeration, over draws of the posterior."""

@@ -75,6 +75,28 @@ def test_a_missing_file(tmp_path):
         read_seeds(tmp_path / "nothing.txt")
 
 
+@pytest.mark.parametrize("option", ["--seeds", "--fixed"])
+def test_missing_files_are_told_before_the_data_are_read(fails, place, tmp_path, option):
+    options = (option, tmp_path / "nothing", "-o", tmp_path / "m")
+    err = fails("fit", place / "texts.jsonl", *options)
+    assert "nothing" in err
+    assert "o such" in err
+    assert "read in" not in err
+
+
+def test_errors_of_seeds_name_the_flags(fails, place, tmp_path):
+    def error(*options):
+        return fails("fit", place / "texts.jsonl", *options, "-o", tmp_path / "m", "-q")
+
+    assert "--seed-strength 4 is for seeds; leave it out, or use --seeds" in error(
+        "--seed-strength", 4
+    )
+    assert "or use --components auto" in error("-k", 3, "--max-components", 9)
+    labels = tmp_path / "labels.txt"
+    labels.write_text("a\nb\n")
+    assert error("--classes", labels).startswith("error: --classes VALUE: 2 labels for ")
+
+
 def test_what_cannot_be_is_one_line(fails, place, seeds, tmp_path):
     seeds.write_text("law: court\n")
     err = fails("fit", place / "texts.jsonl", "--seeds", seeds, "-o", tmp_path / "m")

@@ -8,6 +8,7 @@ import pytest
 
 import discan
 from discan import DCA, Corpus, InputError
+from discan.evaluation.effects import effects
 
 ALPHA = np.array([[1.5, 0.1, 0.1], [0.1, 0.1, 1.5], [0.2, 1.0, 0.2]])
 NAMES = np.array(["north", "south", "west"])
@@ -82,7 +83,7 @@ def test_new_documents(algorithm, caplog):
     found = estimator.transform(empty, class_of_document=labels)
     wanted = [*estimator.alpha_[:2], *[estimator.fit_.params.model.alpha] * 2]
     assert found == pytest.approx(np.array([a / a.sum() for a in wanted]), rel=1e-9)
-    assert "1 classes were not in the fit and are taken as unknown, e.g. moon" in caplog.text
+    assert "1 class was not in the fit and is taken as unknown, e.g. moon" in caplog.text
     # the column that gave the classes is found in new documents; others are of unknown class
     named = Corpus(empty, metadata={"region": labels})
     assert np.array_equal(estimator.transform(named), found)
@@ -101,14 +102,35 @@ def test_documents_without_a_class_have_a_prior_of_their_own(caplog):
     labels = [None if label == "west" else label for label in LABELS]
     estimator = fitted(class_of_document=labels)
     assert estimator.class_names_ == ("north", "south")
-    assert (
-        "2 classes of documents, of 80 to 80 documents; 80 documents have no class" in caplog.text
-    )
+    assert "2 classes of documents, of 80 documents; 80 documents have no class" in caplog.text
     unknown = estimator.fit_.params.model.alpha
     assert unknown.argmax() == 1  # as those in the west have it
     pooled = fitted()
     model = pooled.fit_.params.model
     assert model.alpha == pytest.approx(pooled.alpha_.mean(axis=0), rel=1e-6)
+
+
+def test_the_number_of_components_cannot_be_learnt_with_classes():
+    with pytest.raises(InputError, match="cannot be learnt; use n_components="):
+        DCA("auto", class_of_document="region").fit(CORPUS)
+
+
+def test_classes_of_few_documents_are_named(caplog):
+    """What is learnt of a class of one document is mostly the prior of the priors."""
+    caplog.set_level(logging.INFO, "discan")
+    estimator = fitted(class_of_document=["one", *LABELS[1:]], max_iter=30)
+    told = "4 classes of documents, of 1 to 80 documents"
+    assert told in caplog.text
+    assert "1 class has fewer than 5 documents, too few to learn a prior from, e.g. one" in (
+        caplog.text
+    )
+    assert "90 % interval" not in estimator.fit_.learnt.partition("gamma")[0]
+    caplog.clear()
+    fitted(class_of_document=["all"] * 240, max_iter=4)
+    assert "1 class of documents, of 240 documents" in caplog.text
+    assert "fewer" not in caplog.text
+    # what the fit knew must be said where labels are compared
+    assert "the fit knew classes" in effects(estimator.fit_, LABELS).covers
 
 
 def test_numbers_are_classes_in_their_order():
@@ -124,6 +146,7 @@ def test_numbers_are_classes_in_their_order():
         ({"class_of_document": ["a"] * 7}, "7 labels for 240 documents"),
         ({"class_of_document": [None] * 240}, "no document has a class"),
         ({"class_of_document": range(240)}, "too many"),
+        ({"n_parents": 2}, "with parents cannot have classes"),
         ({"learn": ()}, "only if alpha is learnt"),
         ({"alpha": 0.5}, None),
         ({"algorithm": "map"}, "only if alpha is learnt.*collapsed"),

@@ -99,6 +99,9 @@ def test_the_limit_is_said_and_can_be_given(caplog):
         discan.DCA("auto", random_state=0, max_iter=20).fit(X)
     assert "at most 30 components are tried" in caplog.text
     assert "components are used (90 % interval" in caplog.text
+    with caplog.at_level(logging.INFO, "discan"):
+        discan.DCA("auto", max_components=1, random_state=0, max_iter=20).fit(X)
+    assert "1 component is used (90 % interval 1 to 1); 1 has at least" in caplog.text
     caplog.clear()
     with caplog.at_level(logging.INFO, "discan"):
         estimator = discan.DCA("auto", max_components=3, random_state=0, max_iter=20).fit(X)

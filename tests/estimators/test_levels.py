@@ -86,6 +86,15 @@ def test_a_flat_start_is_for_parents():
         DCA(2, init="flat").fit(np.eye(4, dtype=int))
 
 
+@pytest.mark.parametrize(("n_parents", "told"), [(3, False), (4, True)])
+def test_more_parents_than_components_get_a_remark(caplog, n_parents, told):
+    counts = planted("dm", n_documents=40)[0]
+    two = DCA(3, n_parents=n_parents, algorithm=SHORT, init="random", random_state=0)
+    two.fit(counts)
+    remark = "4 parents are more than the 3 components, and can hardly be told apart; use n_parents"
+    assert (remark in caplog.text) == told
+
+
 def test_seeds_and_parents_start_together():
     """Components with seeds keep their places, so none are joined for the start."""
     counts, components, *_ = planted("dm", n_documents=150)

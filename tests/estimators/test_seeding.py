@@ -94,7 +94,10 @@ def test_unknown_seeds_are_said_in_one_remark(caplog):
         ({"seed_words": {"sea": np.ones(3)}}, "24 columns"),
         ({"seed_words": {"sea": 5}}, "give a list of words"),
         ({"seed_strength": 0}, "seed_strength"),
-        ({"seed_words": None, "seed_strength": 5}, "seed_strength is for seeds"),
+        (
+            {"seed_words": None, "seed_strength": 5},
+            "seed_strength=5 is for seeds; leave it out, or use seed_words",
+        ),
         ({"n_components": 1}, "2 components have seeds or are fixed.*n_components=2"),
         ({"algorithm": "ml"}, "no priors"),
         ({"fixed_components": np.ones((1, 3))}, "24 columns"),

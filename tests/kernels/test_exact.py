@@ -259,9 +259,13 @@ def test_augmentation_has_the_right_means(model):
     c = np.append(np.zeros(1, dtype=np.int64), [3, 12])[:K]
     counts = np.broadcast_to(c, (n, K)).copy()
     sums = np.zeros((1, K)), np.zeros((1, K)), np.zeros((1, K)), np.zeros(1)
+    drawn, seed = np.zeros((1, K)), np.uint64(5)
     levels, classes = np.zeros(n, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    gibbs.augment_scores(counts, levels, classes, *document.table, *sums, np.uint64(5), 0, 0)
-    tables, active, scores, log_beta = (part[0] / n for part in sums)
+    shape, rate, chance = document.table
+    gibbs.augment_scores(counts, levels, classes, shape, chance, *sums, seed, 0, 0)
+    gibbs.draw_scores(sums[2], rate, classes, drawn, seed, 0)
+    tables, active, _, log_beta = (part[0] / n for part in sums)
+    scores = drawn[0] / n
     alpha, rate = document.shape[0], document.rate[0]
     present = np.where(c == 0, document.present[0], 1.0)
     error = 5 / np.sqrt(n)

@@ -156,21 +156,31 @@ def test_draw_loadings(K):
 
 @SIZES
 @SPIKES
-@pytest.mark.parametrize("copies", [1, 6])
-def test_augment_scores(K, spike, copies):
-    """Scores are drawn by level if there are few levels, else by document."""
+def test_augment_scores(K, spike):
     block = make_block(K, spike)
     counts, _ = start_counts(block)
-    table = [np.tile(part, (copies, 1)) for part in block.table]
-    assert (len(table[0]) <= twins.FEW_LEVELS) == (copies == 1)
-    classes = np.arange(3 * copies) % 2
-    out = np.zeros((2, K)), np.zeros((3 * copies, K)), np.zeros((2, K)), np.zeros(2)
-    gibbs.augment_scores(counts, block.levels, classes, *table, *out, SEED, CYCLE, FIRST)
-    twin = twins.augment_scores(counts, block.levels, classes, *table, SEED, CYCLE, FIRST)
+    shape, _, present = block.table
+    given = (counts, block.levels, np.arange(3) % 2, shape, present)
+    out = np.zeros((2, K)), np.zeros((3, K)), np.zeros((3, K)), np.zeros(2)
+    gibbs.augment_scores(*given, *out, SEED, CYCLE, FIRST)
+    twin = twins.augment_scores(*given, SEED, CYCLE, FIRST)
     assert_array_equal(out[0], twin[0])
     assert_array_equal(out[1], twin[1])
     close(out[2], twin[2])
     close(out[3], twin[3])
+    assert (out[2] > 0).sum() > K
+
+
+@SIZES
+def test_draw_scores(K):
+    """A class sums over its levels; a level without documents has no scores."""
+    rng = np.random.default_rng(2)
+    shapes, rate = rng.gamma(2.0, 20.0, (3, K)), rng.gamma(2.0, size=(3, K))
+    shapes[1] = 0.0
+    got, classes = np.zeros((2, K)), np.array([0, 0, 1])
+    gibbs.draw_scores(shapes, rate, classes, got, SEED, CYCLE)
+    close(got, twins.draw_scores(shapes, rate, classes, SEED, CYCLE))
+    assert (got > 0).all()
 
 
 @SIZES

@@ -307,9 +307,12 @@ class Tokens:
 
     def _move(self, places: Array, chosen: Array) -> None:
         """Change the components of some tokens, and all counts."""
-        for part in _chunks(len(places), 1):
-            at, new = places[part], chosen[part]
-            i, j, old = self.documents[at], self.words[at], self.components[at]
+        changed = np.flatnonzero(self.components[places] != chosen)
+        for part in _chunks(len(changed), 1):
+            at = places[changed[part]]
+            i, j, old, new = (
+                self.documents[at], self.words[at], self.components[at], chosen[changed[part]],
+            )  # fmt: skip
             for table, row in (
                 (self.component_counts, i), (self.loading_counts, j),
                 (self._totals, self.prior.layout.group_of_word[j]),

@@ -17,10 +17,10 @@ from discan.data.corpus import Corpus
 from discan.engines import Engine, pieces
 from discan.errors import DiscanError, InputError, LimitError
 from discan.kernels.evidence import fold_in
-from discan.kernels.gibbs import augment_loadings, augment_scores
+from discan.kernels.gibbs import augment_loadings, augment_scores, draw_scores
 from discan.kernels.objective import log_loadings
 from discan.models import LoadingsPrior, Model
-from discan.models.hyperparameters import ClassScores
+from discan.models.hyperparameters import AugmentedScores
 from discan.typing import Array
 from discan.validation import FINITE, flag, number, one_of, whole
 
@@ -118,15 +118,18 @@ class Sampler(Algorithm):
         shape = (model.n_classes, params.n_components)
         tables = np.zeros(shape, dtype=np.int64)
         active = np.zeros(table.shape.shape, dtype=np.int64)
-        scores, log_beta = np.zeros(shape), np.zeros(model.n_classes)
+        shapes, log_beta = np.zeros(table.shape.shape), np.zeros(model.n_classes)
         augment_scores(
-            component_counts, block.levels, classes, *table, tables, active, scores, log_beta,
-            *clock, block.start,
+            component_counts, block.levels, classes, table.shape, table.present, tables, active,
+            shapes, log_beta, *clock, block.start,
         )  # fmt: skip
-        n_documents = np.bincount(classes[block.levels], minlength=model.n_classes)
-        exposures = model.exposure_of_level(levels)
-        sums = ClassScores(tables, active, scores, log_beta, n_documents, exposures, classes)
-        lane.add_scores(model.sums_by_class(sums))
+        lane.add_scores(
+            AugmentedScores(
+                tables, active, np.zeros(shape), log_beta,
+                np.bincount(classes[block.levels], minlength=model.n_classes),
+                model.exposure_of_level(levels), class_of_level=classes, shapes=shapes,
+            )
+        )  # fmt: skip
 
     def finish(
         self, before: Params, params: Params, stats: Stats, clock: Clock, schedule: Schedule,
@@ -145,8 +148,9 @@ class Sampler(Algorithm):
             np.random.Philox(key=int(clock.seed), counter=[0, 0, 0, clock.cycle + 1])
         )
         if stats.scores is not None:
+            sums = _with_scores(params, stats.scores, clock)
             params = params.with_model(
-                params.model.resample(params.learn, stats.scores, params.hyperprior, rng)
+                params.model.resample(params.learn, sums, params.hyperprior, rng)
             )
         if "gamma" in params.learn:
             prior = _drawn_prior(params, clock, rng)
@@ -174,6 +178,17 @@ class Sampler(Algorithm):
         rows = params.table.rows(block.levels)
         absent = empty * (1.0 - rows.present)
         return Posterior(counts, *params.model.mixed_moments(counts, rows, absent))
+
+
+def _with_scores(params: Params, sums: AugmentedScores, clock: Clock) -> AugmentedScores:
+    """Draw the scores, which only moves of beta need, and return the sums in the model's form."""
+    if sums.shapes is None:
+        return sums
+    if "beta" in params.learn:
+        scores = np.zeros_like(sums.scores)
+        draw_scores(sums.shapes, params.table.rate, sums.class_of_level, scores, *clock)
+        sums = replace(sums, scores=scores)
+    return params.model.sums_by_class(sums)
 
 
 def _first_fraction(corpus: Corpus) -> str:

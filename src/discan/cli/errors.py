@@ -19,11 +19,14 @@ __all__ = ["one_line", "shell_setting", "shell_wording", "terminated"]
 
 # Arguments of the library that the command line calls something else.
 NAMES = {
+    "class_of_document": "classes",
+    "fixed_components": "fixed",
     "n_chains": "chains",
     "n_components": "components",
     "n_draws": "draws",
     "n_parents": "parents",
     "random_state": "seed",
+    "seed_words": "seeds",
     "n_jobs": "threads",
     "checkpoint_every": "every",
 }

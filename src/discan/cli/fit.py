@@ -165,7 +165,7 @@ def fit(
     """
     if every is not None and checkpoint is None:
         raise typer.BadParameter("it needs --checkpoint", param_hint="--every")
-    chosen = algorithm_of(algorithm, burn_in, draws, keep_draws)
+    chosen, words = algorithm_of(algorithm, burn_in, draws, keep_draws), seeding.words()
     from discan.estimators import DCA
 
     estimator = DCA(
@@ -185,7 +185,7 @@ def fit(
         estimator = estimator.set_params(
             class_of_document=class_labels(classes, corpus),
             engine=engine,
-            **seeding.settings(corpus),
+            **seeding.settings(words, corpus),
         )
         _finish(lambda: estimator.fit(corpus), target, checkpoint, printing.style)
 

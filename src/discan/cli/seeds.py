@@ -48,15 +48,23 @@ class Seeding:
         fitting("Model whose components stay as they are, beside new ones.", metavar="MODEL"),
     ] = None
 
-    def settings(self, corpus: Corpus) -> dict[str, Any]:
-        """Return the arguments of the estimator."""
-        words: dict[str, Any] = {} if self.seeds is None else read_seeds(self.seeds)
+    def words(self) -> dict[str, Any]:
+        """Read the seed words, and look for the model; before the data, which take longer."""
+        if self.fixed is not None:
+            from discan.fitting.modelfile import model_path
+
+            if not model_path(self.fixed).is_file():
+                raise InputError(f"--fixed {self.fixed}: no such model file")
+        return {} if self.seeds is None else read_seeds(self.seeds)
+
+    def settings(self, words: dict[str, Any], corpus: Corpus) -> dict[str, Any]:
+        """Return the arguments of the estimator; ``words`` are those that were read."""
         if self.seed_labels is not None:
             from discan.cli.plot import label_column
             from discan.estimators.seeding import label_seeds
 
             labels = label_column(self.seed_labels, corpus.metadata, "seed-labels")
-            words |= label_seeds(corpus, labels)
+            words = words | label_seeds(corpus, labels)
         return {
             "seed_words": words or None,
             "seed_strength": self.seed_strength,
@@ -110,6 +118,9 @@ def _from_lines(path: Path, text: str) -> dict[str, Any]:
         if not colon or not name.strip() or not words:
             raise InputError(f"{path}, line {number}: no name and words; {FORM}")
         if name.strip() in found:
-            raise InputError(f"{path}, line {number}: {name.strip()!r} has seeds already")
+            raise InputError(
+                f"{path}, line {number}: {name.strip()!r} has seeds already; write all of "
+                "them in one line"
+            )
         found[name.strip()] = words
     return found

@@ -40,8 +40,9 @@ def upper_limit(corpus: Corpus, n_components: Any, max_components: Any) -> int:
     if not is_auto(n_components):
         if max_components is not None:
             raise InputError(
-                "{} is for n_components='auto'", argument="max_components", value=max_components,
-                remedy="leave it out",
+                "{} is for a number of components that is learnt",
+                argument="max_components", value=max_components,
+                remedy="leave it out", use={"n_components": AUTO},
             )  # fmt: skip
         return whole("n_components", n_components, 1)
     if max_components is not None:

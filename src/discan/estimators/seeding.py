@@ -46,7 +46,10 @@ def read_known(
     Fixed components come first, then those with seeds, then the others.
     """
     if seed_words is None and seed_strength is not None:
-        raise InputError("seed_strength is for seeds; give seed_words=..., or leave it out")
+        raise InputError(
+            "{} is for seeds", argument="seed_strength", value=seed_strength,
+            remedy="leave it out", use={"seed_words": ...},
+        )  # fmt: skip
     layout = corpus.layout
     kept = fixed_rows(fixed, layout) or {}
     seeded = _seeded(corpus, seed_words, seed_strength, n_components)
@@ -148,7 +151,10 @@ def _rows_of_fit(fit: Fit, layout: Layout) -> dict[str, Array]:
     columns = np.array([place.get(word, -1) for word in new])
     known = columns >= 0
     if not known.any():
-        raise InputError("fixed_components: the earlier model knows none of the words of the data")
+        raise InputError(
+            "{}: the earlier model knows none of the words of the data",
+            argument="fixed_components", value=...,
+        )  # fmt: skip
     if not known.all():
         log.info(
             "fixed components: %d of %d words are not in the earlier model",

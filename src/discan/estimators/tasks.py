@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +32,9 @@ __all__ = [
     "settings_of",
     "task_of",
 ]
+
+
+log = logging.getLogger("discan")
 
 
 def task_of(estimator: Any, corpus: Corpus, classes: tuple[str, ...], seed: int) -> Task:
@@ -62,6 +66,7 @@ def task_of(estimator: Any, corpus: Corpus, classes: tuple[str, ...], seed: int)
         estimator.fixed_components,
     )
     prepared = model.prepare(n_components, corpus)
+    _remark_on_parents(prepared, n_components)
     column = estimator.class_of_document if isinstance(estimator.class_of_document, str) else None
     about = {} if column is None else {"class_column": column}
     return Task(
@@ -94,16 +99,32 @@ def model_of(estimator: Any) -> Model:
     return model if estimator.n_parents is None else with_parents(model, estimator.n_parents)
 
 
+def _remark_on_parents(model: Any, n_components: int) -> None:
+    """Say that parents which outnumber their components are hardly what was meant."""
+    if model.levels > 1 and len(model.parent_alpha) > n_components:
+        wanted = max(1, round(n_components**0.5))
+        log.warning(
+            InputError(
+                f"{len(model.parent_alpha)} parents are more than the {n_components} components, "
+                "and can hardly be told apart", use={"n_parents": wanted},
+            )
+        )  # fmt: skip
+
+
 def _choices(
     estimator: Any, corpus: Corpus, classes: tuple[str, ...], n_components: int
 ) -> tuple[Model, Algorithm, frozenset[str]]:
     """Choose the model, the algorithm, and the hyperparameters to learn."""
     model, learn = model_of(estimator), _learn(estimator)
     wanted = frozenset({"alpha"}) if classes and learn is None else learn or frozenset()
-    if classes and (is_auto(estimator.n_components) or estimator.n_parents is not None):
+    if classes and is_auto(estimator.n_components):
         raise InputError(
-            "classes of documents have priors of their own, so the number of components must "
-            "be given, and there are no parents"
+            "with classes of documents the number of components cannot be learnt",
+            use={"n_components": ...},
+        )
+    if classes and model.levels > 1:
+        raise InputError(
+            "components with parents cannot have classes of documents; leave out one of them"
         )
     if is_auto(estimator.n_components):
         model = process_of(model)

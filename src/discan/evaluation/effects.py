@@ -203,6 +203,8 @@ def effects(
     by, column = _column(fit, given, "labels" if time is None else "time")
     period, titles, group = _groups(by, column) if time is None else _periods(by, column)
     draws, covers = _draws(fit, of)
+    if fit.class_names:
+        covers += "; the fit knew classes, and drew shares towards those of a document's class"
     means = Means.of(draws, group, len(titles))
     mean, low, high = means.estimate(np.eye(len(titles)), level, of)
     return Effects(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discan.data.metadata import EXCERPT
+from discan.data.nouns import counted
 from discan.errors import DiscanError, InputError
 from discan.fitting.convergence import verdict
 from discan.fitting.parents import Parent, describe_parents
@@ -100,13 +101,14 @@ class Description(TrainingDocuments):
     def _spread(self, name: str) -> str:
         """Return the posterior spread of a hyperparameter that was drawn; of alpha, of its sum."""
         draws = {} if self.record is None else self.record.hyperparameters
-        if name not in draws or len(draws[name]) < 20:
+        several = bool(self.class_names) and name != "gamma"  # one prior per class
+        if name not in draws or len(draws[name]) < 20 or several:
             return ""
         values = draws[name].sum(axis=1) if name == "alpha" else draws[name].mean(axis=1)
         low, high = np.quantile(values, (0.05, 0.95))
         told = f"90 % interval {low:.3g} to {high:.3g}"
-        several = name not in ("gamma", "concentration")
-        return f", {told}" if name == "alpha" else f" ({told}{' of the mean' * several})"
+        mean = "" if name in ("gamma", "concentration") else " of the mean"
+        return f", {told}" if name == "alpha" else f" ({told}{mean})"
 
     def __repr__(self) -> str:
         """Describe the fit in one line."""
@@ -149,8 +151,10 @@ class Description(TrainingDocuments):
             return ""
         (low, high), (least, most) = self.n_used_interval, self.n_large_interval
         return (
-            f"{self.n_used} {self.nouns.components} are used (90 % interval {low} to {high}); "
-            f"{self.n_large} have at least 0.1 % of all counts ({least} to {most})"
+            f"{counted(self.n_used, self.nouns.component)} {'is' if self.n_used == 1 else 'are'} "
+            f"used (90 % interval {low} to {high}); {self.n_large} "
+            f"{'has' if self.n_large == 1 else 'have'} at least 0.1 % of all counts "
+            f"({least} to {most})"
         )
 
     def _process(self) -> dict[str, Any]:

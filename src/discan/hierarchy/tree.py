@@ -11,6 +11,7 @@ import numpy as np
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
+from discan.data.nouns import counted
 from discan.errors import InputError
 from discan.evaluation.distances import distances
 from discan.fitting.result import Fit
@@ -176,8 +177,8 @@ class Tree:
     def description(self) -> str:
         """What the tree is made by, in one sentence."""
         return (
-            f"tree of {self.n_components} {self.fit.nouns.components}: {self.distance.title()} "
-            f"distance of the loadings, {self.linkage} linkage"
+            f"tree of {counted(self.n_components, self.fit.nouns.component)}: "
+            f"{self.distance.title()} distance of the loadings, {self.linkage} linkage"
         )
 
     def text(self, n: Any = None, height: Any = None, n_words: int = N_WORDS) -> str:

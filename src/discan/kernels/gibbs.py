@@ -34,6 +34,7 @@ __all__ = [
     "augment_scores",
     "draw_loadings",
     "draw_log_loadings",
+    "draw_scores",
     "log_factor",
     "split",
     "sweep",
@@ -41,7 +42,6 @@ __all__ = [
 
 _AHEAD = 4  # entries between the current one and the one whose row is prefetched
 _MANY = 2  # a count above this times K is split by conditional binomials, not token by token
-_FEW_LEVELS = 16  # up to this many exposure levels, scores are drawn per level, not per document
 _WAITING = 1024  # drawn tokens that are counted together
 _TINY = 1e-300
 _LOG_TINY = math.log(_TINY)
@@ -315,27 +315,19 @@ def draw_log_loadings(loading_counts, gamma, out_log_draws, seed, cycle):
             out_log_draws[j, k] = math.log(draws[k]) if draws[k] > 0.0 else logs[k]
 
 
-def _pool_and_stream(component_counts, levels, class_of_level, shape, *others):
-    pooled = len(shape) if len(shape) <= _FEW_LEVELS else 0
-    return np.zeros((pooled, shape.shape[1])), np.empty(2, dtype=np.uint64)
-
-
-@kernel(_pool_and_stream)
+@kernel(lambda *arguments: (np.empty(2, dtype=np.uint64),))
 def augment_scores(
-    component_counts, levels, class_of_level, shape, rate, present,
-    out_tables, out_active, out_scores, out_log_beta, seed, cycle, first_document, pool, stream,
+    component_counts, levels, class_of_level, shape, present,
+    out_tables, out_active, out_shapes, out_log_beta, seed, cycle, first_document, stream,
 ):  # fmt: skip
     """Draw the auxiliary variables that make the hyperparameter moves exact (theory 5.3).
 
     Same as twins.gibbs.augment_scores. Per document and component: presence s_k and, if present,
-    tables CRT(c_k, shape_k) and a score Gamma(c_k + shape_k, rate_k). Per document: log u,
-    u ~ Beta(sum shape, L). Sums are added to ``out_tables`` (C, K) by class, ``out_active`` (T, K)
-    by level, ``out_scores`` (C, K) and ``out_log_beta`` (C,). Only sums of scores are needed, and
-    scores of equal rate sum to a Gamma: with few levels, one draw per level and component is
-    enough.
+    tables CRT(c_k, shape_k). Per document: log u, u ~ Beta(sum shape, L). Sums are added to
+    ``out_tables`` (C, K) by class, ``out_active`` (T, K) by level, and ``out_log_beta`` (C,).
+    ``out_shapes`` (T, K) sums c_k + shape_k of present components, for ``draw_scores``.
     """
     n_components = shape.shape[1]
-    pooled = pool.shape[0] > 0
     for i in range(component_counts.shape[0]):
         level = levels[i]
         own = class_of_level[level]
@@ -350,18 +342,24 @@ def augment_scores(
                 continue
             out_active[level, k] += 1
             out_tables[own, k] += tables(stream, c, shape[level, k])
-            if pooled:
-                pool[level, k] += c + shape[level, k]
-            else:
-                log_score = log_gamma_draw(stream, c + shape[level, k])
-                out_scores[own, k] += math.exp(log_score) / rate[level, k]
+            out_shapes[level, k] += c + shape[level, k]
         if length > 0:
             out_log_beta[own] += log_beta(stream, concentration, float(length))
-    open_stream(stream, seed, POOL, cycle, first_document)
-    for level in range(pool.shape[0]):
-        for k in range(n_components):
-            if pool[level, k] > 0.0:
-                log_score = log_gamma_draw(stream, pool[level, k])
+
+
+@kernel(lambda *arguments: (np.empty(2, dtype=np.uint64),))
+def draw_scores(shapes, rate, class_of_level, out_scores, seed, cycle, stream):
+    """Draw the sums over documents of present scores Gamma(c_k + shape_k, rate_k), by class.
+
+    Same as twins.gibbs.draw_scores. Scores of equal rate sum to a Gamma, so there is one draw per
+    level and component, from the sums of the shapes, (T, K). Sums are added to ``out_scores``
+    (C, K).
+    """
+    open_stream(stream, seed, POOL, cycle, np.int64(0))
+    for level in range(shapes.shape[0]):
+        for k in range(shapes.shape[1]):
+            if shapes[level, k] > 0.0:
+                log_score = log_gamma_draw(stream, shapes[level, k])
                 out_scores[class_of_level[level], k] += math.exp(log_score) / rate[level, k]
 
 

@@ -25,7 +25,6 @@ from discan.data.corpus import Corpus
 from discan.errors import DiscanError, InputError, LimitError
 from discan.models.hyperparameters import (
     AugmentedScores,
-    ClassScores,
     ExpectedScores,
     Hyperprior,
     Mode,
@@ -170,7 +169,7 @@ class Model(ABC):
         """Exposure of each level, (T,): the first column if levels have classes."""
         return levels if levels.ndim == 1 else levels[:, 0]
 
-    def sums_by_class(self, sums: ClassScores) -> Any:
+    def sums_by_class(self, sums: AugmentedScores) -> AugmentedScores:
         """Return the sums that ``resample`` takes: those of the one class there is."""
         return sums.parts[0]
 

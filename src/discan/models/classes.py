@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from discan.data.corpus import Corpus
 from discan.models.base import Model, ScoreTable
-from discan.models.hyperparameters import ClassScores, Hyperprior, Mode
+from discan.models.hyperparameters import AugmentedScores, Hyperprior, Mode
 from discan.typing import Array
 
 __all__ = ["ClassSums", "Classed"]
@@ -207,7 +207,7 @@ class Classed(Model):
 
     # ---- learning ----
 
-    def sums_by_class(self, sums: ClassScores) -> ClassScores:
+    def sums_by_class(self, sums: AugmentedScores) -> AugmentedScores:
         """Return the sums of all classes."""
         return sums
 
@@ -225,7 +225,7 @@ class Classed(Model):
         """Exact draw of the hyperparameters of each class given its documents."""
         return self._learnt(sums, lambda model, part: model.resample(learn, part, prior, rng))
 
-    def _learnt(self, sums: ClassSums | ClassScores, learn: Callable[[Any, Any], Any]) -> Classed:
+    def _learnt(self, sums: Any, learn: Callable[[Any, Any], Any]) -> Classed:
         """Learn the prior of each class that has documents; that of the others is their mean."""
         parts = sums.parts
         sizes = np.array([part.n_documents for part in parts], dtype=np.float64)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -16,7 +16,6 @@ from discan.validation import number
 __all__ = [
     "FLAT",
     "AugmentedScores",
-    "ClassScores",
     "ExpectedScores",
     "Hyperprior",
     "Mode",
@@ -116,62 +115,38 @@ class AugmentedScores:
     """Sums of auxiliary draws over documents, for the sampling moves (theory 5.3).
 
     tables (K,): CRT draws; active (T, K): documents that have the component, by exposure level;
-    scores (K,): drawn scores; log_beta: sum of log u; exposure_levels (T,).
+    scores (K,): drawn scores; log_beta: sum of log u; exposure_levels (T,). With class_of_level
+    (T,), the sums are by class: tables and scores are (C, K), log_beta and n_documents (C,). While
+    scores are still to be drawn, shapes (T, K) has the sums of their shapes by level.
     """
 
     tables: Array
     active: Array
     scores: Array
-    log_beta: float
-    n_documents: int
+    log_beta: Any
+    n_documents: Any
     exposure_levels: Array = field(repr=False)
+    class_of_level: Array | None = field(default=None, repr=False, kw_only=True)
+    shapes: Array | None = field(default=None, repr=False, kw_only=True)
 
-    def __add__(self, other: AugmentedScores) -> AugmentedScores:
+    def __add__(self, other: AugmentedScores) -> Self:
         """Add the sums of two sets of documents."""
-        return AugmentedScores(
-            self.tables + other.tables,
-            self.active + other.active,
-            self.scores + other.scores,
-            self.log_beta + other.log_beta,
-            self.n_documents + other.n_documents,
-            self.exposure_levels,
-        )
-
-
-@dataclass(frozen=True)
-class ClassScores:
-    """The same sums by class: a row per class of documents, so that they are added quickly.
-
-    tables (C, K); active (T, K); scores (C, K); log_beta (C,); n_documents (C,); exposure_levels
-    (T,); class_of_level (T,).
-    """
-
-    tables: Array
-    active: Array
-    scores: Array
-    log_beta: Array
-    n_documents: Array
-    exposure_levels: Array = field(repr=False)
-    class_of_level: Array = field(repr=False)
-
-    def __add__(self, other: ClassScores) -> ClassScores:
-        """Add the sums of two sets of documents."""
-        return ClassScores(
-            self.tables + other.tables,
-            self.active + other.active,
-            self.scores + other.scores,
-            self.log_beta + other.log_beta,
-            self.n_documents + other.n_documents,
-            self.exposure_levels,
-            self.class_of_level,
+        return replace(
+            self,
+            tables=self.tables + other.tables,
+            active=self.active + other.active,
+            scores=self.scores + other.scores,
+            log_beta=self.log_beta + other.log_beta,
+            n_documents=self.n_documents + other.n_documents,
+            shapes=None if self.shapes is None else self.shapes + other.shapes,
         )
 
     @property
     def parts(self) -> tuple[AugmentedScores, ...]:
-        """The sums of each class."""
+        """The sums of each class, if they are by class."""
         return tuple(self._part(c, self.class_of_level == c) for c in range(len(self.tables)))
 
-    def _part(self, c: int, at: Array) -> AugmentedScores:
+    def _part(self, c: int, at: Any) -> AugmentedScores:
         return AugmentedScores(
             self.tables[c], self.active[at], self.scores[c], float(self.log_beta[c]),
             int(self.n_documents[c]), self.exposure_levels[at],

@@ -58,12 +58,12 @@ class LevelSums(AugmentedScores):
     loading_tables: Array
     loading_log_beta: Array
 
-    def __add__(self, other: AugmentedScores) -> LevelSums:
+    def __add__(self, other: AugmentedScores) -> Self:
         """Add the sums of two sets of documents."""
         assert isinstance(other, LevelSums)
         both = super().__add__(other)
-        return LevelSums(
-            **vars(both),
+        return replace(
+            both,
             exposures=np.concatenate([self.exposures, other.exposures]),
             child_scores=self.child_scores + other.child_scores,
             loading_tables=self.loading_tables + other.loading_tables,

@@ -10,17 +10,16 @@ from .documents import each_document
 from .random import AUGMENT, LOADINGS, POOL, START, SWEEP, Stream, exp_or_zero
 
 __all__ = [
-    "FEW_LEVELS",
     "augment_loadings",
     "augment_scores",
     "draw_loadings",
     "draw_log_loadings",
+    "draw_scores",
     "log_factor",
     "split",
     "sweep",
 ]
 
-FEW_LEVELS = 16  # up to this many exposure levels, scores are drawn per level, not per document
 _TINY = 1e-300  # sums of products of loadings and scores below this are computed in logs
 _MANY = 2  # a count above this times K is split by binomials, not token by token
 
@@ -84,18 +83,18 @@ def draw_log_loadings(loading_counts, gamma, seed, cycle):
 
 
 def augment_scores(
-    component_counts, levels, class_of_level, shape, rate, present, seed, cycle, first_document
+    component_counts, levels, class_of_level, shape, present, seed, cycle, first_document
 ):
-    """Draw presence, tables, scores and log u of every document (theory 5.3).
+    """Draw presence, tables and log u of every document (theory 5.3).
 
-    Returns sums of tables (C, K) by class, presences (T, K) by level, scores (C, K) and log u (C,).
+    Returns sums of tables (C, K) by class, presences (T, K) by level, c + shape of present
+    components (T, K) by level, and log u (C,).
     """
     n_documents, n_components = component_counts.shape
     n_classes = class_of_level.max() + 1
     tables = np.zeros((n_classes, n_components), dtype=np.int64)
-    scores, log_beta = np.zeros((n_classes, n_components)), np.zeros(n_classes)
     active = np.zeros(shape.shape, dtype=np.int64)
-    pool = np.zeros(shape.shape)
+    shapes, log_beta = np.zeros(shape.shape), np.zeros(n_classes)
     for i in range(n_documents):
         stream, level, c = (
             Stream(seed, AUGMENT, cycle, first_document + i),
@@ -109,17 +108,20 @@ def augment_scores(
                 continue
             active[level, k] += 1
             tables[own, k] += stream.tables(c[k], a)
-            if len(shape) <= FEW_LEVELS:
-                pool[level, k] += c[k] + a
-            else:
-                scores[own, k] += math.exp(stream.log_gamma_draw(c[k] + a)) / rate[level, k]
+            shapes[level, k] += c[k] + a
         if c.sum() > 0:
             log_beta[own] += stream.log_beta(np.cumsum(shape[level])[-1], float(c.sum()))
-    stream = Stream(seed, POOL, cycle, first_document)
-    for level, k in zip(*np.nonzero(pool), strict=True):  # sums of scores of equal rate
-        own = class_of_level[level]
-        scores[own, k] += math.exp(stream.log_gamma_draw(pool[level, k])) / rate[level, k]
-    return tables, active, scores, log_beta
+    return tables, active, shapes, log_beta
+
+
+def draw_scores(shapes, rate, class_of_level, seed, cycle):
+    """Draw the sums of the present scores of each class, (C, K), given sums of shapes (T, K)."""
+    scores = np.zeros((class_of_level.max() + 1, shapes.shape[1]))
+    stream = Stream(seed, POOL, cycle, 0)
+    for level, k in zip(*np.nonzero(shapes), strict=True):
+        score = math.exp(stream.log_gamma_draw(shapes[level, k])) / rate[level, k]
+        scores[class_of_level[level], k] += score
+    return scores
 
 
 def augment_loadings(loading_counts, totals, gamma, gamma_totals, seed, cycle):
