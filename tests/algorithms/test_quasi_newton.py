@@ -134,7 +134,7 @@ def test_overshooting_is_made_good(monkeypatch, passes, model, tau):
 
     def too_far(memory, products):
         memory = ahead(memory, products)
-        memory.scales[:] = 300.0
+        memory.scales[:] = 60.0
         return memory
 
     monkeypatch.setattr(quasi_newton, "_ahead", too_far)
