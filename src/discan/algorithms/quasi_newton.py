@@ -156,7 +156,7 @@ class QuasiNewton(Wrapper):
 
     The pass that begins there tells whether the objective fell. If it did, the pass is made again
     from a part of the step, where the slope along it should be zero; and if that is no better, from
-    the last result of EM. Parameters and scores are always those that a pass of EM gave.
+    the last result of EM, and the pairs are forgotten. Parameters and scores are always those that a pass of EM gave.
     """
 
     wrapped: Expectation
@@ -376,9 +376,12 @@ def _with_pair(memory: Curvature, products: Array) -> Curvature:
 
 
 def _shorter(memory: Curvature, products: Array) -> Curvature:
-    """Begin again nearer to the last base, or at its result of EM."""
+    """Begin again nearer to the last base, or at its result of EM and without the pairs.
+
+    Pairs that led down twice would do so again, as long as plain passes move little.
+    """
     if memory.move == BETWEEN:
-        return replace(memory, move=BACK, rose=False, scales=np.ones(2))
+        return replace(memory, move=BACK, rose=False, scales=np.ones(2), n_pairs=0)
     change = products[:, 0, memory.newest].sum()  # of the slope, from the base to the end
     slope = products[:, 2, memory.newest].sum() + change
     part = slope / change if change > 0.0 else LONGEST_PART
