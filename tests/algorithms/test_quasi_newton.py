@@ -130,11 +130,13 @@ def test_same_optimum_of_text(model, groups, passes):
 def test_overshooting_is_made_good(monkeypatch, passes, model, tau):
     if tau < 1.0 and not model.normalised:
         pytest.skip("tempering is for proportions")
-    ahead = quasi_newton._ahead
+    ahead, known = quasi_newton._ahead, []
 
     def too_far(memory, products):
+        if memory.move == "back":
+            known.append(memory.n_pairs)
         memory = ahead(memory, products)
-        memory.scales[:] = 300.0
+        memory.scales[:] = 60.0
         return memory
 
     monkeypatch.setattr(quasi_newton, "_ahead", too_far)
@@ -146,6 +148,22 @@ def test_overshooting_is_made_good(monkeypatch, passes, model, tau):
     assert ("between", False) in passes
     assert ("back", False) in passes
     assert ("back", True) not in passes
+    assert max(known) <= 1  # pairs that led down twice are forgotten
+
+
+@MODELS
+def test_roots_cross_zero(model):
+    """A step of EM keeps their signs, and counts that go to zero are no limit to a step."""
+    run = start(genotypes(), model, QUASI_NEWTON)
+    run.advance(25)
+    (block,) = run.schedule.blocks
+    state, memory = run.states.get(block), run.params.memory
+    for part in (state, memory):
+        negative = part.begun < 0.0
+        assert 0.01 < negative.mean() < 0.99
+        reached = part.base + part.residual
+        assert not (np.sign(part.base) * np.sign(reached) < 0.0).any()
+    rises(run)
 
 
 @MODELS

@@ -48,5 +48,9 @@ def test_jump(dtype, rtol, first, last, n_slots):
     twin = twins.jump(*given)
     assert_allclose(point[first:last], twin[first:last], rtol=rtol, atol=10 * rtol)
     assert np.isnan(np.delete(point, np.s_[first:last])).all()
-    if first < last:  # both the step and its limit occur
-        assert 0 < np.count_nonzero(point == dtype(0.5) * (base + residual)) < last - first
+    if first < last:  # both the step and its limits occur
+        limit = dtype(0.5) * np.abs(base + residual)
+        at_limit, negative = np.abs(point) == limit, point < 0.0
+        assert 0 < np.count_nonzero(at_limit & ~negative) < last - first
+        assert 0 < np.count_nonzero(at_limit & negative) < last - first
+        assert np.count_nonzero(negative & ~at_limit) > 0

@@ -25,7 +25,7 @@ from discan.typing import Array
 
 __all__ = ["Curvature", "QuasiNewton", "Secants", "pays"]
 
-# No square root falls below this fraction of what EM gave it, because a zero would stay for ever.
+# No root is closer to zero than this fraction of what EM gave it: a zero would stay for ever.
 LEAST = 0.5
 # Longest step along the residual, in steps of EM: of scores, and of loadings.
 LONGEST = (30.0, 10.0)
@@ -50,13 +50,14 @@ SCORES, LOADINGS = 0, 1
 class Secants(ScoreState):
     """Scores of a block, and what the acceleration knows of them.
 
-    In square roots of expected counts, each (n, K): where the last pass began (``begun``), where
-    the last pass that led up began (``base``), and how far EM moved from there (``residual``). Each
-    (M, n, K): steps from base to base, and the changes of the residual with them (``bends``).
+    In square roots of expected counts, of either sign, each (n, K): where the last pass began
+    (``begun``), where the last pass that led up began (``base``), and how far EM moved from there
+    (``residual``). Each (M, n, K): steps from base to base, and the changes of the residual with
+    them (``bends``).
     """
 
-    begun: Array = stored("n", "K", low=0, high=MOST, kw_only=True)
-    base: Array = stored("n", "K", low=0, high=MOST, kw_only=True)
+    begun: Array = stored("n", "K", low=-MOST, high=MOST, kw_only=True)
+    base: Array = stored("n", "K", low=-MOST, high=MOST, kw_only=True)
     residual: Array = stored("n", "K", low=-MOST, high=MOST, kw_only=True)
     steps: Array = stored(None, "n", "K", low=-MOST, high=MOST, kw_only=True)
     bends: Array = stored(None, "n", "K", low=-MOST, high=MOST, kw_only=True)
@@ -106,8 +107,8 @@ class Curvature:
     of_bends: Array = stored(None, types="f8")
     scales: Array = stored(2, types="f8", low=1, high=max(LONGEST))
     sizes: Array = stored("J", "K", low=0, above=True, high=MOST)
-    begun: Array = stored("J", "K", low=0, high=MOST)
-    base: Array = stored("J", "K", low=0, high=MOST)
+    begun: Array = stored("J", "K", low=-MOST, high=MOST)
+    base: Array = stored("J", "K", low=-MOST, high=MOST)
     residual: Array = stored("J", "K", low=-MOST, high=MOST)
     steps: Array = stored(None, "J", "K", low=-MOST, high=MOST)
     bends: Array = stored(None, "J", "K", low=-MOST, high=MOST)
@@ -143,8 +144,10 @@ class QuasiNewton(Wrapper):
 
     In y = sqrt(c) for the scores and y = sqrt(n theta) for the loadings, n the tokens of a
     component, the information of the complete data is the same in all directions. A step of EM is
-    then a short step along the gradient. Pairs of past steps and of the changes of the residual
-    r = EM(y) - y with them tell the curvature. The next pass begins at
+    then a short step along the gradient. Roots may be negative, and a step of EM keeps their signs:
+    the objective is the same smooth function on both sides of zero. Most scores of genotypes go to
+    zero, and a limit there would spoil the pairs. Pairs of past steps and of the changes of the
+    residual r = EM(y) - y with them tell the curvature. The next pass begins at
 
         y + H r,   H = BFGS(pairs; H_0 = diag(scale_scores, scale_loadings)),
 
@@ -153,7 +156,7 @@ class QuasiNewton(Wrapper):
 
     The pass that begins there tells whether the objective fell. If it did, the pass is made again
     from a part of the step, where the slope along it should be zero; and if that is no better, from
-    the last result of EM. Parameters and scores are always those that a pass of EM gave.
+    the last result of EM, and the pairs are forgotten. Parameters and scores are always those that a pass of EM gave.
     """
 
     wrapped: Expectation
@@ -208,13 +211,13 @@ class QuasiNewton(Wrapper):
         memory: Curvature = params.memory
         departure = np.asarray(params.loadings)
         if memory.based:
-            reached = np.sqrt(departure) * memory.sizes
+            reached = _roots(departure, memory)
             engine.run(
                 lambda piece: _depart(memory, memory, reached, LOADINGS, *piece),
                 pieces(reached.size),
             )
             departure = _loadings(params)
-            np.multiply(np.sqrt(departure), memory.sizes, out=memory.begun)
+            memory.begun[...] = _roots(departure, memory)
         memory = replace(memory, latest=params.loadings, departure=departure)
         ahead = replace(params, loadings=departure, memory=memory)
         return super().prepare(ahead, clock, engine)
@@ -228,7 +231,7 @@ class QuasiNewton(Wrapper):
         """Make the step of EM; write the pair of this pass, and add its products to the lane."""
         super().step(params, block, state, clock, lane)
         if params.memory.based:
-            reached = np.sqrt(state.score_shape)
+            reached = np.copysign(np.sqrt(state.score_shape), state.begun)
             lane.add_products(_pair(params.memory, state, reached, 0, reached.size))
 
     def update(
@@ -248,7 +251,7 @@ class QuasiNewton(Wrapper):
             np.multiply(np.sqrt(departure), sizes, out=memory.begun)
             memory = replace(memory, sizes=sizes, based=True, rose=True, reached=level)
             return replace(after, memory=memory)
-        reached = np.sqrt(np.asarray(after.loadings)) * memory.sizes
+        reached = _roots(np.asarray(after.loadings), memory)
         parts = engine.run(
             lambda piece: _pair(memory, memory, reached, *piece), pieces(reached.size)
         )
@@ -302,16 +305,22 @@ def _loadings(params: Params) -> Array:
     return params.prior.normalise(np.square(params.memory.begun / params.memory.sizes))
 
 
+def _roots(loadings: Array, memory: Curvature) -> Array:
+    """Square roots of loadings as counts, with the signs of where the last pass began, (J, K)."""
+    return np.copysign(np.sqrt(loadings) * memory.sizes, memory.begun)
+
+
 def _move_scores(state: Secants, memory: Curvature) -> None:
     """Move the scores of a block to where the next pass begins."""
-    _depart(memory, state, np.sqrt(state.score_shape), SCORES, 0, state.score_shape.size)
+    reached = np.copysign(np.sqrt(state.score_shape), state.begun)
+    _depart(memory, state, reached, SCORES, 0, reached.size)
     if memory.move != PLAIN:
         ahead = np.square(state.begun)
         # a document without words has no scores; 1e-300 would be 0 in single precision
         totals = np.maximum(ahead.sum(axis=1, keepdims=True), np.finfo(ahead.dtype).tiny)
         ahead *= state.score_shape.sum(axis=1, keepdims=True) / totals
         state.score_shape[...] = ahead
-        np.sqrt(ahead, out=state.begun)
+        np.copysign(np.sqrt(ahead), state.begun, out=state.begun)
 
 
 def _depart(memory: Curvature, of: Any, reached: Array, which: int, first: int, last: int) -> None:
@@ -367,9 +376,12 @@ def _with_pair(memory: Curvature, products: Array) -> Curvature:
 
 
 def _shorter(memory: Curvature, products: Array) -> Curvature:
-    """Begin again nearer to the last base, or at its result of EM."""
+    """Begin again nearer to the last base, or at its result of EM and without the pairs.
+
+    Pairs that led down twice would do so again, as long as plain passes move little.
+    """
     if memory.move == BETWEEN:
-        return replace(memory, move=BACK, rose=False, scales=np.ones(2))
+        return replace(memory, move=BACK, rose=False, scales=np.ones(2), n_pairs=0)
     change = products[:, 0, memory.newest].sum()  # of the slope, from the base to the end
     slope = products[:, 2, memory.newest].sum() + change
     part = slope / change if change > 0.0 else LONGEST_PART

@@ -60,7 +60,8 @@ def jump(
 
         base + scale (residual + sum_m of_bends_m bend_m) + sum_m of_steps_m step_m,
 
-    but at least ``least`` times base + residual, for elements ``first`` to ``last`` - 1.
+    for elements ``first`` to ``last`` - 1. Each keeps its sign, but none is closer to zero than
+    ``least`` times that of base + residual.
     """
     real = base.dtype.type
     for start in range(first, last, _AT_ONCE):
@@ -73,4 +74,6 @@ def jump(
             for e in range(start, stop):
                 out_point[e] += a * steps[row, e] + b * bends[row, e]
         for e in range(start, stop):
-            out_point[e] = max(out_point[e], real(least) * (base[e] + residual[e]))
+            nearest = real(least) * abs(base[e] + residual[e])
+            if abs(out_point[e]) < nearest:
+                out_point[e] = nearest if out_point[e] >= 0.0 else -nearest

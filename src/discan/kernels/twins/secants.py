@@ -22,4 +22,5 @@ def jump(base, residual, slots, n_slots, steps, bends, of_steps, of_bends, scale
     rows = slots[:n_slots]
     bent = residual + of_bends[:n_slots] @ bends[rows]
     point = base + scale * bent + of_steps[:n_slots] @ steps[rows]
-    return np.maximum(point, least * (base + residual))
+    nearest = least * np.abs(base + residual)
+    return np.where(np.abs(point) < nearest, np.where(point >= 0.0, nearest, -nearest), point)
