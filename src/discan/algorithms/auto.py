@@ -21,6 +21,11 @@ __all__ = ["choose", "learnt_by_default"]
 CHAIN = Collapsed(
     burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, smooth=60, start="map", settle=0.002
 )
+# The same from a chain with too many components, whose sweeps are smooth as well.
+JOINED = replace(CHAIN, start="joined", smooth=30)
+# Up to this many components, the optimum that a chain finds matters more than a quick start. Words
+# and tokens per component that parting them takes, and the most tokens: they are listed.
+FEW_COMPONENTS, JOINED_FROM, MOST_JOINED = 50, (100, 1000), 5_000_000
 # If it counts components, its start has been a chain, which has decided about them.
 COUNTING = replace(CHAIN, n_draws=250, smooth=0)
 # With this many tokens per loading and per score, a point estimate is as good, many times sooner.
@@ -89,12 +94,25 @@ def _choose(
         if not plenty or MAP().refusal(model, learn):
             if counts:
                 return COUNTING
-            return CHAIN if corpus.n_groups == 1 else replace(CHAIN, smooth=0)
+            if corpus.n_groups > 1:
+                return replace(CHAIN, smooth=0)
+            return JOINED if _joined(corpus, n_components) else CHAIN
     few = corpus is not None and not _reaches(FEW, corpus, n_components)
     for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
         if algorithm.refusal(model, learn) is None:
             return algorithm
     return Variational()
+
+
+def _joined(corpus: Corpus, n_components: int) -> bool:
+    """Whether a chain begins with too many components: there must be enough data to part them."""
+    words, tokens = JOINED_FROM
+    return (
+        n_components <= FEW_COMPONENTS
+        and not corpus.on_disk
+        and corpus.n_words >= words * n_components
+        and tokens * n_components <= corpus.n_tokens <= MOST_JOINED
+    )
 
 
 def _reaches(least: tuple[float, float], corpus: Corpus, n_components: int) -> bool:

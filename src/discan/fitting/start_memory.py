@@ -19,8 +19,10 @@ from discan.algorithms.starts import first_pass
 from discan.data.corpus import Corpus
 from discan.fitting.task import Task
 
-__all__ = ["BYTES", "begins_with_too_many", "is_small"]
+__all__ = ["BYTES", "SURPLUS", "begins_with_too_many", "is_small"]
 
+# Components of a chain whose components are then joined, in terms of those that are wanted.
+SURPLUS = 1.4
 # Up to this many tokens, the flat chain of a start begins with too many components.
 FLAT_TOKENS = 500_000
 
@@ -85,21 +87,31 @@ def _corners_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     return loaded + max(78.0 * corpus.n_entries, 16.0 * corpus.n_entries + search)
 
 
-def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
-    """The start of MAP and a chain, whose tokens are listed; of a folder also all documents."""
-    corpus, needed = schedule.corpus, _map_bytes(task, schedule, n_workers)
+def _merged_bytes(task: Task, schedule: Schedule, n_workers: int, times: float = 1.0) -> float:
+    """The start of MAP and a chain, whose tokens are listed; of a folder also all documents.
+
+    It may have more components than are wanted.
+    """
+    corpus, needed = schedule.corpus, times * _map_bytes(task, schedule, n_workers)
     if not corpus.on_disk:
-        return _chain_bytes(task, schedule, n_workers) + TOKEN * float(corpus.n_tokens)
-    scores = 8.0 * len(task.model.alpha) * corpus.n_documents
+        return _chain_bytes(task, schedule, n_workers, times) + TOKEN * float(corpus.n_tokens)
+    scores = 8.0 * times * len(task.model.alpha) * corpus.n_documents
     return needed + 8.0 * corpus.n_entries + TOKEN * float(corpus.n_tokens) + 4 * scores
 
 
-def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: int = 1) -> float:
+def _joined_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
+    """A chain with too many components, whose tokens are listed; with seeds the start of MAP."""
+    if task.prior.seeds is not None:
+        return _map_bytes(task, schedule, n_workers)
+    return _merged_bytes(task, schedule, n_workers, SURPLUS)
+
+
+def _chain_bytes(task: Task, schedule: Schedule, n_workers: int, times: float = 1) -> float:
     """A start by MAP, then a collapsed chain, and the counts that are read at the end.
 
     It may have several times as many components.
     """
-    corpus, n_components = schedule.corpus, times * len(task.model.alpha)
+    corpus, n_components = schedule.corpus, round(times * len(task.model.alpha))
     chain = Collapsed().plan(corpus, n_components, np.uint64(task.seed))
     read = 8.0 * n_components * (corpus.n_words + 3.0 * corpus.n_documents)
     return max(times * _map_bytes(task, schedule, n_workers), chain.bytes + read)
@@ -138,5 +150,6 @@ TOKEN = 56  # bytes of a token while components are merged: lists, and what is s
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
-    "corners": _corners_bytes, "merged": _merged_bytes, "flat": _flat_bytes,
+    "corners": _corners_bytes, "joined": _joined_bytes, "merged": _merged_bytes,
+    "flat": _flat_bytes,
 }  # fmt: skip

@@ -36,7 +36,7 @@ from discan.errors import InputError
 from discan.fitting.estimates import check_disk
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small
+from discan.fitting.start_memory import BYTES, SURPLUS, begins_with_too_many, is_small
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
 from discan.fitting.visit import without_tables
@@ -51,6 +51,8 @@ __all__ = ["STARTS", "begin", "needed_bytes"]
 # Sweeps before components are merged, least and most, and the tokens that they may draw in between:
 # components of a chain that has not settled look alike. And how often that is done at most.
 MERGE_SWEEPS, MERGE_DRAWS, MERGE_ROUNDS = (50, 150), 5_000_000, 8
+# A start whose components are joined: the chain before.
+TOO_MANY = Collapsed(burn_in=8, learn_every=3, smooth=30)
 # If no more than this part of the components can be joined, the chain may do it.
 FEW_MERGED = 0.01
 # Chains of a start have streams of random numbers of their own: this changes the seed of each.
@@ -206,6 +208,38 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
     return start
 
 
+def _joined(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
+    """Start from a chain with too many components, and join those that are most alike.
+
+    A chain with as many components as are wanted may have two of them in one and another in two,
+    and hardly ever changes that. With too many, most of them are in one or several by themselves.
+    The chain is that of the Dirichlet-multinomial, which the other models are given the lengths of
+    the documents. Components with seeds stay, so then nothing is joined.
+    """
+    if task.prior.seeds is not None:
+        return _map(task, schedule, engine, place)
+    if isinstance(task.corpus, FolderCorpus):  # joining looks at all tokens of a component
+        task, engine = replace(task, corpus=task.corpus.loaded()), engine.local
+    wanted = len(task.model.alpha)
+    n = round(SURPLUS * wanted)
+    model = DirichletMultinomial(alpha=np.resize(task.model.alpha, n) * (wanted / n))
+    first = replace(
+        task, model=model, algorithm=TOO_MANY, learn=task.learn & {*model.hyperparameters, "gamma"},
+        hyperprior=None, names=(), corpus=task.corpus.with_classes(None), seed=_seed_of(task, 0),
+    )  # fmt: skip
+    run = begin(first, _map(first, schedule, engine, place), engine, durable=False)
+    for _ in range(TOO_MANY.smooth):
+        run.advance_one()
+    tokens = _tokens(run)
+    tokens.join(int((tokens.sizes > 0).sum()) - wanted)
+    kept, components = _largest(tokens, wanted)
+    counts = tokens.component_counts[:, kept] + tokens.alpha[kept]
+    return Start(
+        np.ascontiguousarray(tokens.loading_counts[:, kept]), np.ascontiguousarray(counts),
+        components=components,
+    )  # fmt: skip
+
+
 def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
     """Start from a collapsed chain of the model with one level; parents from one of their own.
 
@@ -273,20 +307,28 @@ def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | No
         tokens = _tokens(run)
         surplus = int((tokens.sizes > 0).sum()) - wanted
         tokens.reduce(rng, max(0, -(-surplus // 2)))
-        sizes = tokens.sizes
-        n_kept = max(wanted, int((sizes > 0).sum())) if left > 1 else wanted
-        kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
+        n_kept = max(wanted, int((tokens.sizes > 0).sum())) if left > 1 else wanted
+        kept, components = _largest(tokens, n_kept)
         fitted = replace(flat, alpha=tokens.alpha[kept])
         first = replace(first, model=fitted)
-        number = np.full(len(sizes), -1)
-        number[kept] = np.arange(len(kept))
-        components = number[tokens.components]
         start = Start(
             np.ascontiguousarray(tokens.loading_counts[:, kept]),
             np.ascontiguousarray(tokens.component_counts[:, kept] + fitted.alpha),
-            fitted, run.params.prior, components if (components >= 0).all() else None,
+            fitted, run.params.prior, components,
         )  # fmt: skip
     return run
+
+
+def _largest(tokens: Tokens, n: int) -> tuple[Array, Array | None]:
+    """Return the n largest components, in their order; and what the tokens' (N,) are among them.
+
+    The latter is None if other components have tokens.
+    """
+    kept = np.sort(np.argsort(-tokens.sizes, kind="stable")[:n])
+    number = np.full(len(tokens.alpha), -1)
+    number[kept] = np.arange(len(kept))
+    components = number[tokens.components]
+    return kept, components if (components >= 0).all() else None
 
 
 def _seed_of(task: Task, turn: int) -> int:
@@ -328,7 +370,7 @@ def _tokens(run: Run) -> Tokens:
 
 STARTS = {
     "random": _random, "documents": _documents, "words": _words, "corners": _corners, "map": _map,
-    "merged": _merged, "flat": _flat,
+    "joined": _joined, "merged": _merged, "flat": _flat,
 }  # fmt: skip
 
 
