@@ -80,8 +80,8 @@ def begin(
     Parameters
     ----------
     task : Task
-    init : {"auto", "random", "documents", "words", "corners", "map"}, (K, J) array or Start
-        Where to start; "auto" leaves it to the algorithm.
+    init : str, (K, J) array or Start
+        "auto", one of ``STARTS``, or where to start; "auto" leaves it to the algorithm.
     engine : Engine, optional
     place : Path, optional
         Run folder, for the states of documents that are in a folder themselves. Without it they
