@@ -99,7 +99,8 @@ def test_components_with_other_words_are_not_joined_unless_so_many_are_wanted():
     assert (tokens.sizes > 0).sum() == 1
 
 
-def test_of_too_many_components_the_copy_goes_and_not_one_of_a_pair_in_the_same_documents():
+@pytest.mark.parametrize("way", ["reduce", "join"])
+def test_of_too_many_components_the_copy_goes_and_not_one_of_a_pair_in_the_same_documents(way):
     """Two kinds of words that always come together, and one that is in two components."""
     rng = np.random.default_rng(3)
     documents = np.repeat(np.arange(60), 40)
@@ -108,10 +109,32 @@ def test_of_too_many_components_the_copy_goes_and_not_one_of_a_pair_in_the_same_
     words = rng.integers(0, 6, len(documents)) + 6 * kind
     components = np.where(kind == 2, 2 + rng.integers(0, 2, len(documents)), kind)
     tokens = tokens_of(documents, words, components, np.full(4, 0.1), 0.1)
-    tokens.reduce(rng, 1)
+    tokens.reduce(rng, 1) if way == "reduce" else tokens.join(1)
     sizes = tokens.sizes
     assert sizes[:2].tolist() == np.bincount(kind)[:2].tolist()
     assert sorted(sizes[2:]) == [0, (kind == 2).sum()]
+
+
+def test_a_component_in_three_parts_is_joined_although_a_pair_takes_two_of_them():
+    rng = np.random.default_rng(6)
+    documents = np.repeat(np.arange(60), 40)
+    kind = documents % 3
+    words = rng.integers(0, 6, len(documents)) + 6 * kind
+    components = np.where(kind == 2, 2 + rng.integers(0, 3, len(documents)), kind)
+    tokens = tokens_of(documents, words, components, np.full(5, 0.1), 0.1)
+    tokens.join(2)
+    assert sorted(tokens.sizes) == [0, 0, *np.bincount(kind)]
+    assert tokens.alpha.sum() >= 0.5  # whose alphas are added
+    tokens.join(1)  # the others share neither words nor documents
+    assert sorted(tokens.sizes) == [0, 0, *np.bincount(kind)]
+
+
+def test_the_loss_of_a_pair_as_one_component_is_that_after_it_was_joined():
+    tokens = halves(np.random.default_rng(7), alike=False)
+    places, kinds = np.arange(len(tokens.words)), np.array([0, 1])
+    expected = tokens._loss_as_one(places, kinds)
+    tokens._join(0, 1)
+    assert tokens._loss(places, kinds[:1]) == pytest.approx(expected, rel=1e-12)
 
 
 def test_what_is_a_bit_of_everything_is_given_to_all():

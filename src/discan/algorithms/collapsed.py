@@ -99,7 +99,7 @@ class Collapsed(Sampler):
     n_rounds : int, optional
         Rounds of the blocked schedule: by default one per 200,000 tokens, from 8 to 32; or, if
         there are 200 components or more, one per 400,000 tokens, from 4 to 16.
-    start : {"random", "documents", "map"}
+    start : {"random", "documents", "map", "joined"}
         Start of the chain if ``init`` does not choose one. A random start needs the least memory;
         a start from documents saves hundreds of sweeps.
     """
@@ -118,7 +118,7 @@ class Collapsed(Sampler):
         one_of("schedule", self.schedule, ("auto", "exact", "blocked"))
         if self.n_rounds is not None:
             whole("n_rounds", self.n_rounds, 1)
-        one_of("start", self.start, ("random", "documents", "map"))
+        one_of("start", self.start, ("random", "documents", "map", "joined"))
 
     # ---- before a fit ----
 

@@ -25,6 +25,7 @@ from discan.typing import Array
 __all__ = ["Tokens"]
 
 NEIGHBOURS = 4  # components that one is compared with, by words and by documents each
+CANDIDATES = 4  # pairs for each one to be joined whose loss of prediction is computed
 PASSES = 2  # over the tokens, from one draw to another that depends on it little
 SMALL = 0.5  # a component below this part of the mean size may be dissolved
 CHUNK = 2**15  # numbers of a temporary table, about
@@ -223,6 +224,39 @@ class Tokens:
                 losses.append((self._loss(places, kinds) - before, k, k))
                 self._move(places, had)
         return losses
+
+    def join(self, n: int) -> None:
+        """Join n pairs of components, those by which prediction loses the least, as in ``reduce``.
+
+        It is for many at a time: prediction is computed only for the pairs whose log p(W, z) gains
+        the most, and no component is given to several others. A component of a pair is in no
+        other pair until all losses are computed again.
+        """
+        while n > 0 and (pairs := self._pairs()):
+            parts, alone = self._parts(), self._words_terms(self.loading_counts)
+            gains = []
+            for a, b in pairs:
+                both = self.loading_counts[:, [a]] + self.loading_counts[:, [b]]
+                gain = self._words_terms(both)[0] - alone[a] - alone[b]
+                gains.append((gain + self._documents_gain(a, b), a, b))
+            losses = []
+            for _, a, b in sorted(gains, reverse=True)[: CANDIDATES * n]:
+                places, kinds = np.concatenate([parts[a], parts[b]]), np.array([a, b])
+                losses.append((self._loss_as_one(places, kinds) - self._loss(places, kinds), a, b))
+            free = np.ones(len(self.alpha), dtype=bool)
+            for _, a, b in sorted(losses):
+                if n > 0 and free[a] and free[b]:
+                    free[[a, b]] = False
+                    self._join(a, b)
+                    n -= 1
+
+    def _loss_as_one(self, places: Array, kinds: Array) -> float:
+        """Return what ``_loss`` would be if the components (m,) of these tokens (n,) were one."""
+        j = self.words[places]
+        g = self.prior.layout.group_of_word[j]
+        word = self.prior.gamma[j] + self.loading_counts[:, kinds].sum(axis=1)[j] - 1.0
+        word /= (self.prior.totals + self._totals[:, kinds].sum(axis=1))[g] - 1.0
+        return -float(np.log(np.maximum(word, 1e-300)).sum())
 
     def _loss(self, places: Array, kinds: Array) -> float:
         """Return minus the log probability of tokens (n,) in some components (m,)."""

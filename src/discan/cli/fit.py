@@ -34,6 +34,7 @@ STARTS = {
     "words": "start each component from an anchor word",
     "corners": "start from the documents that are farthest apart",
     "map": "start from a short MAP fit",
+    "joined": "start from a short chain with more components, then joined",
     "merged": "start from a short MAP fit whose components are merged",
 }
 

@@ -23,7 +23,9 @@ __all__ = ["Estimate", "check_disk", "state_bytes"]
 # 97,000 words. A chain that lists the components of a word needs less with each sweep.
 SECONDS = {"cvb0": 1.3e-9, "map": 1.8e-9, "ml": 1.8e-9, "vb": 4.5e-9, "cgs": 0.9e-9, "direct": 2e-9}
 VERSIONS = 2  # of states on the disk: those of the start, or of the last checkpoint, and the last
-START_CYCLES = {"random": 0, "words": 1, "documents": 3, "map": 13, "corners": 2, "merged": 90}
+START_CYCLES = {
+    "random": 0, "words": 1, "documents": 3, "map": 13, "corners": 2, "joined": 40, "merged": 90,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from discan.fitting.task import Task
 from discan.models import DirichletMultinomial
 from discan.models.levels import TwoLevels
 
-__all__ = ["BYTES", "begins_with_too_many", "is_small", "with_tables"]
+__all__ = ["BYTES", "SURPLUS", "begins_with_too_many", "is_small", "with_tables"]
 
+# Components of a chain whose components are then joined, in terms of those that are wanted.
+SURPLUS = 1.4
 # Up to this many tokens, the flat chain of a start begins with too many components. Of tables that
 # parents start from, there are fewer: documents that are taken may send up more than others.
 FLAT_TOKENS, TABLES_PART = 500_000, 0.8
@@ -98,6 +100,15 @@ def _merged_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
     size = (corpus.n_documents, corpus.n_words, n_components, float(corpus.n_tokens))
     merging = _left_bytes(corpus, n_components) + _merging_bytes(*size, start)
     return data + max(_map_bytes(task, schedule, n_workers), merging)
+
+
+def _joined_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
+    """The same with more components than are wanted; with seeds, the start of MAP."""
+    if task.prior.seeds is not None:
+        return _map_bytes(task, schedule, n_workers)
+    alpha = np.ones(round(SURPLUS * len(task.model.alpha)))
+    many = replace(task, model=DirichletMultinomial(alpha=alpha))
+    return _merged_bytes(many, schedule, n_workers)
 
 
 def _flat_bytes(task: Task, schedule: Schedule, n_workers: int) -> float:
@@ -194,5 +205,6 @@ TABLE = 8  # bytes of the tables of a document and component
 COPY = 18  # bytes of a non-zero count of the documents that a start copies
 BYTES = {
     "documents": _documents_bytes, "map": _map_bytes, "words": _words_bytes,
-    "corners": _corners_bytes, "merged": _merged_bytes, "flat": _flat_bytes,
+    "corners": _corners_bytes, "joined": _joined_bytes, "merged": _merged_bytes,
+    "flat": _flat_bytes,
 }  # fmt: skip

@@ -39,7 +39,13 @@ from discan.fitting.estimates import check_disk
 from discan.fitting.interrupts import deferred
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import BYTES, begins_with_too_many, is_small, with_tables
+from discan.fitting.start_memory import (
+    BYTES,
+    SURPLUS,
+    begins_with_too_many,
+    is_small,
+    with_tables,
+)
 from discan.fitting.start_scores import RunScores, in_order
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
@@ -54,6 +60,8 @@ __all__ = ["STARTS", "begin", "needed_bytes"]
 # Sweeps before components are merged, least and most, and the tokens that they may draw in between:
 # components of a chain that has not settled look alike. And how often that is done at most.
 MERGE_SWEEPS, MERGE_DRAWS, MERGE_ROUNDS = (50, 150), 5_000_000, 8
+# A start whose components are joined: the chain before.
+TOO_MANY = Collapsed(burn_in=8, learn_every=3, smooth=30)
 # If no more than this part of the components can be joined, the chain may do it.
 FEW_MERGED = 0.01
 # Chains of a start have streams of random numbers of their own: this changes the seed of each.
@@ -81,8 +89,9 @@ def begin(
     Parameters
     ----------
     task : Task
-    init : {"auto", "random", "documents", "words", "corners", "map"}, (K, J) array or Start
-        Where to start, or a partial that makes a Start; "auto" leaves it to the algorithm.
+    init : str, (K, J) array or Start
+        "auto", one of ``STARTS``, where to start, or a partial that makes a Start; "auto" leaves it
+        to the algorithm.
     engine : Engine, optional
     place : Path, optional
         Run folder, for the states of documents that are in a folder themselves. Without it they
@@ -193,14 +202,14 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
         run = begin(chain, start, engine)
         start = None  # tables of all documents and words
         _sweep(run, _affordable(task.corpus))
-        start, done = _joined(run, rng)
+        start, done = _dissolved(run, rng)
         if done:
             break
     assert start is not None
     return start
 
 
-def _joined(run: Run, rng: np.random.Generator) -> tuple[Start, bool]:
+def _dissolved(run: Run, rng: np.random.Generator) -> tuple[Start, bool]:
     """Join and dissolve components of a chain; return also whether the chain may do the rest."""
     tokens, prior = _tokens(run), run.task.prior
     before = int((tokens.loading_counts.sum(axis=0) > 0).sum())
@@ -214,6 +223,37 @@ def _joined(run: Run, rng: np.random.Generator) -> tuple[Start, bool]:
         np.ascontiguousarray(tokens.component_counts), model, run.params.prior, tokens.components,
     )  # fmt: skip
     return start, done <= FEW_MERGED * before
+
+
+def _joined(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
+    """Start from a chain with too many components, and join those that are most alike.
+
+    A chain with as many components as are wanted may have two of them in one and another in two,
+    and hardly ever changes that. With too many, most of them are in one or several by themselves.
+    The chain is that of the Dirichlet-multinomial, which the other models are given the lengths of
+    the documents. Components with seeds stay, so then nothing is joined.
+    """
+    if task.prior.seeds is not None:
+        return _map(task, schedule, engine, place)
+    if isinstance(task.corpus, FolderCorpus):  # joining looks at all tokens of a component
+        task, engine = replace(task, corpus=task.corpus.loaded()), engine.local
+    wanted = len(task.model.alpha)
+    n = round(SURPLUS * wanted)
+    model = DirichletMultinomial(alpha=np.resize(task.model.alpha, n) * (wanted / n))
+    first = replace(
+        task, model=model, algorithm=TOO_MANY, learn=task.learn & {*model.hyperparameters, "gamma"},
+        hyperprior=None, names=(), corpus=task.corpus.with_classes(None), seed=_seed_of(task, 0),
+    )  # fmt: skip
+    run = begin(first, _map(first, schedule, engine, place), engine, durable=False)
+    _sweep(run, TOO_MANY.smooth)
+    tokens = _tokens(run)
+    tokens.join(int((tokens.sizes > 0).sum()) - wanted)
+    kept, components = _largest(tokens, wanted)
+    counts = tokens.component_counts[:, kept] + tokens.alpha[kept]
+    return Start(
+        np.ascontiguousarray(tokens.loading_counts[:, kept]), np.ascontiguousarray(counts),
+        components=components,
+    )  # fmt: skip
 
 
 def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -312,19 +352,28 @@ def _reduced(run: Run, wanted: int, rng: np.random.Generator, last: bool) -> tup
     tokens.reduce(rng, max(0, -(-surplus // 2)))
     sizes = tokens.sizes
     n_kept = wanted if last else max(wanted, int((sizes > 0).sum()))
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_kept])
-    number = np.full(len(sizes), -1, dtype=np.int32)
-    number[kept] = np.arange(len(kept))
-    components = number[tokens.components]
+    kept, components = _largest(tokens, n_kept)
     scores = None
-    if (components < 0).any():  # tokens of components that are left out fall to others
+    if components is None:  # tokens of components that are left out fall to others
         scores = np.ascontiguousarray(tokens.component_counts[:, kept] + tokens.alpha[kept])
     fitted = DirichletMultinomial(alpha=tokens.alpha[kept])
     start = Start(
         np.ascontiguousarray(tokens.loading_counts[:, kept]), scores, fitted, run.params.prior,
-        components if scores is None else None,
+        components,
     )  # fmt: skip
     return start, fitted
+
+
+def _largest(tokens: Tokens, n: int) -> tuple[Array, Array | None]:
+    """Return the n largest components, in their order; and what the tokens' (N,) are among them.
+
+    The latter is None if other components have tokens.
+    """
+    kept = np.sort(np.argsort(-tokens.sizes, kind="stable")[:n])
+    number = np.full(len(tokens.alpha), -1, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    components = number[tokens.components]
+    return kept, components if (components >= 0).all() else None
 
 
 def _sweep(run: Run, n_sweeps: int) -> None:
@@ -368,7 +417,7 @@ def _tokens(run: Run) -> Tokens:
 
 STARTS = {
     "random": _random, "documents": _documents, "words": _words, "corners": _corners, "map": _map,
-    "merged": _merged, "flat": _flat,
+    "joined": _joined, "merged": _merged, "flat": _flat,
 }  # fmt: skip
 
 
