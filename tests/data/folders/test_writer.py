@@ -97,7 +97,7 @@ def test_sums_of_fractions_have_the_bits_of_memory(tmp_path):
     assert corpus.n_entries > 4 * 2**16
     manifest = write_corpus(corpus, tmp_path, 100_003)
     assert manifest.n_tokens == corpus.n_tokens
-    assert manifest.n_tokens != pytest.approx(sum(corpus.counts.tolist()), rel=0, abs=0)
+    assert manifest.n_tokens != np.cumsum(corpus.counts)[-1]  # which adds one after another
     assert manifest.word_totals.tobytes() == corpus.word_totals.tobytes()
 
 
