@@ -76,7 +76,8 @@ def test_refusals(run, fails, place, tmp_path, model):
     fit = ("fit", place / "corpus.discan", "-o", tmp_path / "m", "-k", 3, "--parents", 2)
     assert "--algorithm auto or gibbs" in fails(*fit, "--algorithm", "map")
     assert "--model dm or gp" in fails(*fit, "--model", "cgp")
-    assert "no parents" in fails("transform", place / "model", place / "corpus.discan", "--parents")
+    err = fails("transform", place / "model", place / "corpus.discan", "--parents")
+    assert "no parents; fit a model with parents" in err  # --parents here takes no number
     run("transform", model, place / "corpus.discan", "--parents", "--sd", code=2)
     run("transform", model, place / "corpus.discan", "--parents", "-o", tmp_path / "x.h5ad", code=2)
     run(*fit[:-1], 0, code=2)

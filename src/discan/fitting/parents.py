@@ -60,7 +60,8 @@ class Parent:
 def two_levels_of(params: Params) -> TwoLevels:
     """Return the model of a fit with parents; another has none."""
     if not isinstance(params.model, TwoLevels):
-        raise InputError("the components have no parents", use={"n_parents": ...})
+        remedy = "fit a model with parents, which is told how many"
+        raise InputError("the components have no parents", remedy=remedy)
     return params.model
 
 
