@@ -308,7 +308,7 @@ def _loadings(params: Params) -> Array:
 
 def _roots(loadings: Array, memory: Curvature) -> Array:
     """Square roots of loadings as counts, with the signs of where the last pass began, (J, K)."""
-    return np.copysign(np.sqrt(loadings) * memory.sizes, memory.begun)
+    return np.asarray(np.copysign(np.sqrt(loadings) * memory.sizes, memory.begun))
 
 
 def _move_scores(state: Secants, memory: Curvature) -> None:
