@@ -156,7 +156,8 @@ class QuasiNewton(Wrapper):
 
     The pass that begins there tells whether the objective fell. If it did, the pass is made again
     from a part of the step, where the slope along it should be zero; and if that is no better, from
-    the last result of EM, and the pairs are forgotten. Parameters and scores are always those that a pass of EM gave.
+    the last result of EM, and the pairs are forgotten. Parameters and scores are always those that
+    a pass of EM gave.
     """
 
     wrapped: Expectation
@@ -307,7 +308,7 @@ def _loadings(params: Params) -> Array:
 
 def _roots(loadings: Array, memory: Curvature) -> Array:
     """Square roots of loadings as counts, with the signs of where the last pass began, (J, K)."""
-    return np.copysign(np.sqrt(loadings) * memory.sizes, memory.begun)
+    return np.asarray(np.copysign(np.sqrt(loadings) * memory.sizes, memory.begun))
 
 
 def _move_scores(state: Secants, memory: Curvature) -> None:
