@@ -9,10 +9,9 @@ from conftest import planted
 
 import discan
 from discan import DCA, InputError
-from discan.algorithms import MAP, Collapsed, choose
+from discan.algorithms import MAP, Collapsed
 from discan.algorithms.starts import first_pass, from_documents
 from discan.data.corpus import Corpus
-from discan.models import MODELS
 
 
 def make(n_documents=600, n_words=200, n_components=8, seed=0):
@@ -128,27 +127,6 @@ def test_auto_goes_by_the_data_and_is_recorded(settings, scale, expected):
     X = make(60) * scale
     estimator = DCA(**{"n_components": 3, "max_iter": 2, "random_state": 0, **settings}).fit(X)
     assert estimator.settings_["algorithm"] == expected
-
-
-@pytest.mark.parametrize(
-    ("n_words", "n_components", "n_tokens", "start"),
-    [
-        (300, 3, 200_000, "joined"),
-        (299, 3, 200_000, "map"),  # fewer than 100 words per component
-        (300, 3, 199_999, "map"),  # a chain is quick in any case
-        (5_100, 50, 200_000, "joined"),
-        (5_100, 51, 200_000, "map"),  # a quick start matters more
-        (300, 3, 5_000_001, "map"),  # too many to list them
-    ],
-)
-def test_auto_begins_with_too_many_components_if_there_is_enough_to_part_them(
-    n_words, n_components, n_tokens, start
-):
-    counts = np.full((2, n_words), n_tokens // (2 * n_words))
-    counts[0, 0] += n_tokens - counts.sum()
-    model, learn = MODELS.find("dm"), frozenset({"alpha"})
-    chain = choose("auto", model, learn, Corpus(counts), n_components)
-    assert (chain.start, chain.smooth) == (start, 30 if start == "joined" else 60)
 
 
 @pytest.mark.parametrize("model", ["dm", "gp", "cgp"])

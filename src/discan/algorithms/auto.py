@@ -21,12 +21,6 @@ __all__ = ["choose", "learnt_by_default"]
 CHAIN = Collapsed(
     burn_in=8, n_draws=500, thin=4, forget=True, learn_every=3, smooth=60, start="map", settle=0.002
 )
-# The same from a chain with too many components, whose sweeps are smooth as well.
-JOINED = replace(CHAIN, start="joined", smooth=30)
-# Up to this many components, the optimum that a chain finds matters more than a quick start. They
-# take so many words each to be parted. Fewer tokens take a second or two in any case; more are too
-# many to list.
-FEW_COMPONENTS, JOINED_WORDS, JOINED_TOKENS = 50, 100, (200_000, 5_000_000)
 # If it counts components, its start has been a chain, which has decided about them.
 COUNTING = replace(CHAIN, n_draws=250, smooth=0)
 # With this many tokens per loading and per score, a point estimate is as good, many times sooner.
@@ -47,10 +41,9 @@ def choose(
     """Find an algorithm by name; "auto" is the quickest way to the best known model.
 
     That is a collapsed chain that starts from a short MAP fit, learns the priors, and ends when it
-    has settled; or MAP itself if there are 30 tokens per loading and per score. With few components
-    the chain starts from one with too many, some of which are joined. Counts that are not whole
-    cannot be drawn. They get the variational bound if scores have hyperparameters to learn, or can
-    be absent; else MAP, or collapsed variational inference if tokens are so few that a point
+    has settled; or MAP itself if there are 30 tokens per loading and per score. Counts that are not
+    whole cannot be drawn. They get the variational bound if scores have hyperparameters to learn,
+    or can be absent; else MAP, or collapsed variational inference if tokens are so few that a point
     estimate would overfit. So do 100 million tokens or more, where a chain would take hours.
     Without a corpus, that is for given components, it is MAP. Components that have parents get
     Gibbs sampling.
@@ -96,24 +89,12 @@ def _choose(
         if not plenty or MAP().refusal(model, learn):
             if counts:
                 return COUNTING
-            if corpus.n_groups > 1:
-                return replace(CHAIN, smooth=0)
-            return JOINED if _joined(corpus, n_components) else CHAIN
+            return CHAIN if corpus.n_groups == 1 else replace(CHAIN, smooth=0)
     few = corpus is not None and not _reaches(FEW, corpus, n_components)
     for algorithm in (CollapsedVariational(), MAP()) if few else (MAP(), CollapsedVariational()):
         if algorithm.refusal(model, learn) is None:
             return algorithm
     return Variational()
-
-
-def _joined(corpus: Corpus, n_components: int) -> bool:
-    """Whether a chain begins with too many components: there must be enough data to part them."""
-    least, most = JOINED_TOKENS
-    return (
-        n_components <= FEW_COMPONENTS
-        and corpus.n_words >= JOINED_WORDS * n_components
-        and least <= corpus.n_tokens <= most
-    )
 
 
 def _reaches(least: tuple[float, float], corpus: Corpus, n_components: int) -> bool:
