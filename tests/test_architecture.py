@@ -43,6 +43,7 @@ BELOW = {
         "algorithms", "data", "demos", "engines", "estimators", "evaluation", "explorer", "fitting",
         "hierarchy", "models", "plot", "readers", "reporting", "search", "selection",
     },
+    "__main__": {"cli"},
 }  # fmt: skip
 TOP = {"errors", "registry", "typing", "validation"}
 # The algorithm in eleven verbs.
