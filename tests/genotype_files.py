@@ -30,7 +30,7 @@ def write_vcf(path, n_variants=20, n_people=11):
         f"#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t{people}",
     ]
     for n in range(n_variants):
-        cells = "\t".join(f"{calls[k]}:9" for k in rng.integers(0, 4 + n // 5, n_people))
+        cells = "\t".join(f"{calls[k]}:9" for k in rng.integers(0, min(8, 4 + n // 5), n_people))
         name, passed = "." if n % 3 else f"rs{n % 6}", "low" if n % 7 == 3 else "PASS"
         lines.append(f"1\t{n}\t{name}\tA\tC,GT\t.\t{passed}\t.\tGT:DP\t{cells}")
     path.write_text("\n".join(lines) + "\n")

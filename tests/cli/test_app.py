@@ -70,7 +70,7 @@ def test_help_and_completion_import_no_numpy(environment):
 def test_a_full_disk(run, place):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "discan.cli", "show", place / "model"],
+            [sys.executable, "-m", "discan", "show", place / "model"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
             env={**os.environ, "PYTHONPATH": str(Path(discan.__file__).parents[1])},
         )  # fmt: skip

@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 import discan
 from discan.cli import app
 from discan.cli.errors import NAMES, shell_wording
-from discan.errors import InputError
+from discan.cli.fit import _finish
+from discan.cli.printing import Style
+from discan.errors import InputError, ModelFileError, StorageError
 
 
 @pytest.fixture
@@ -177,3 +179,19 @@ def test_numbers_beyond_any_use(fails, place, tmp_path, flag, value):
     line = fails("fit", place / "corpus.discan", "-k", 2, "-o", tmp_path / "m", flag, value)
     assert "bug" not in line
     assert "must be" in line or "at most" in line
+
+
+@pytest.mark.parametrize("error", [StorageError, ModelFileError])
+def test_a_run_that_fails_says_how_to_go_on(tmp_path, caplog, error):
+    """A full disk or a damaged corpus ends a fit, but its run is kept."""
+
+    def fail():
+        raise error("big/shards/0.discan: no space left on the disk")
+
+    for begun in (False, True):
+        if begun:
+            (tmp_path / "state.discan").touch()
+        caplog.clear()
+        with caplog.at_level("INFO", logger="discan"), pytest.raises(error):
+            _finish(fail, Path("model"), tmp_path, Style.TABLE)
+        assert ("discan resume" in caplog.text) == begun

@@ -2,6 +2,10 @@
 """Genotypes, answers and lines of pairs converted in pieces are the corpora that readers give."""
 
 import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -223,3 +227,94 @@ def test_what_is_wrong_in_the_end(tmp_path):
     with pytest.raises(InputError, match="is it cut short"):
         discan.convert(bed, tmp_path / "big")
     assert not (tmp_path / "big").exists()
+
+
+# ---- interrupted ----
+
+
+@pytest.mark.parametrize("kind", ["vcf", "csv"])
+def test_goes_on_behind_the_last_band(tmp_path, monkeypatch, caplog, kind):
+    """After Ctrl-C, lines that were read before are not coded again."""
+    monkeypatch.setattr("discan.readers.categorical.ROWS_AT_ONCE", 7)
+    path, big = tmp_path / f"x.{kind}", tmp_path / "big"
+    form = "vcf" if kind == "vcf" else "categorical"
+    (write_vcf if kind == "vcf" else write_answers)(path)
+    real, bands = tiles.TileSpool.flush, []
+
+    def flush(self, mark):
+        if len(bands) == 2 and self._held:
+            raise KeyboardInterrupt
+        bands.append(self._held)
+        real(self, mark)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tiles.TileSpool, "flush", flush)
+        with pytest.raises(KeyboardInterrupt):
+            discan.convert(path, big, form)
+    with caplog.at_level("INFO", logger="discan"):
+        discan.convert(path, big, form)
+    assert f"goes on after {sum(bands)} cells" in caplog.text
+    assert_same(big, discan.read(path, form))
+
+
+# ---- memory ----
+
+MEASURED = """
+import sys, threading, time, discan
+from discan.data import answers
+from discan.data.folders import sorting, tiles
+from discan.readers import dosage_lines, genetics, vcf
+sorting.RUN_ENTRIES = answers.CELLS_AT_ONCE = 2**16
+tiles.BAND_CELLS = 2**18
+for module in (genetics, vcf, dosage_lines):
+    module.CELLS_AT_ONCE = 2**16
+genetics.GENOTYPES_AT_ONCE = vcf.CALLS_AT_ONCE = 2**16
+peak = 0
+def watch():
+    global peak
+    while True:
+        with open("/proc/self/status") as lines:
+            found = next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+        peak = max(peak, found)
+        time.sleep(0.002)
+threading.Thread(target=watch, daemon=True).start()
+discan.convert(sys.argv[1], sys.argv[2], shard_entries=2**17)
+print(peak)
+"""
+
+
+def write_large(folder, kind, n):
+    """Write a file of about 500 n cells; its names are few."""
+    rng = np.random.default_rng(0)
+    if kind == "plink":
+        return write_plink(folder, rng.integers(0, 4, (n, 500)))
+    path = folder / f"x.{kind}"
+    if kind == "vcf":
+        write_vcf(path, n, 500)
+    elif kind == "csv":
+        rows = np.array(["yes", "no", "maybe", "", "never"])[rng.integers(0, 5, (10 * n, 50))]
+        lines = [",".join(f"q{j}" for j in range(50)), *map(",".join, rows.tolist())]
+        path.write_text("\n".join(lines))
+    else:
+        rows = rng.integers(1, 500, (10 * n, 50)).tolist()
+        path.write_text("".join(f"1 {':2 '.join(map(str, row))}:2\n" for row in rows))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["plink", "vcf", "csv", "svmlight"])
+def test_memory_does_not_grow(tmp_path, kind):
+    """Ten times as many lines take at most a tenth more memory, besides their names."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("memory is measured on Linux only")
+    peaks = []
+    for n in (400, 4000):
+        (tmp_path / str(n)).mkdir()
+        path = write_large(tmp_path / str(n), kind, n)
+        command = [sys.executable, "-c", MEASURED, str(path), str(tmp_path / f"big{n}")]
+        source = str(Path(discan.__file__).parents[1])
+        environment = {**os.environ, "PYTHONPATH": source, "MALLOC_TRIM_THRESHOLD_": "100000"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout))
+    names = {"plink": 0.6, "vcf": 0.6, "csv": 0, "svmlight": 1}[kind] * 3600  # kB
+    assert peaks[1] <= 1.10 * peaks[0] + names, peaks

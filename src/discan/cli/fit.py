@@ -19,7 +19,7 @@ from discan.cli.options import Data, Printing, TextReading, Threads, fitting, on
 from discan.cli.printing import Style, emit_record
 from discan.cli.reading import Model, read_data
 from discan.cli.seeds import Seeding, class_labels
-from discan.errors import InputError
+from discan.errors import InputError, ModelFileError, StorageError
 from discan.registry import entries
 
 __all__ = ["STARTS", "algorithm_of", "fit", "names_to_learn", "registered", "resume"]
@@ -320,9 +320,12 @@ def _finish(work: Callable[[], Any], target: Path, run_folder: Path | None, styl
     began = time.perf_counter()
     try:
         estimator = work()
-    except SystemExit:
+    except (SystemExit, StorageError, ModelFileError) as error:
         if run_folder is not None and (run_folder / "state.discan").exists():
-            log.info("stopped; continue with: discan resume %s -o %s", run_folder, target)
+            stopped = (
+                "stopped" if isinstance(error, SystemExit) else "the run is kept; mend this, and"
+            )
+            log.info("%s; continue with: discan resume %s -o %s", stopped, run_folder, target)
         raise
     replaced = " (replaced the one there)" if target.is_file() else ""
     estimator.save(target)
