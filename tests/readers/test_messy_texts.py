@@ -4,8 +4,12 @@
 import json
 from email.message import EmailMessage
 
+import numpy as np
+import pandas
+import polars
 import pytest
 
+import discan
 from discan.errors import InputError
 from discan.readers import Source, guess, read
 from discan.readers.markup import strip_markup
@@ -190,3 +194,35 @@ def test_damaged_mail_is_read_as_far_as_it_goes(tmp_path, write):
     for n, text in enumerate(texts):
         write(tmp_path / f"{n}.eml", text + b"\n\nblue bird")
     assert read(tmp_path, "mail", min_df=1).n_documents == 4
+
+
+IN_MEMORY = ["the red fish", None, "a blue fish sings", "Red birds sing, red fish swim"]
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, pandas.Series, polars.Series, lambda t: np.array(t, dtype=object)],
+    ids=["list", "tuple", "pandas", "polars", "array"],
+)  # fmt: skip
+def test_texts_in_memory_are_counted(tmp_path, write, dense, kind):
+    corpus = read(kind(IN_MEMORY), min_df=1)
+    expected = read(
+        write(tmp_path / "x.txt", "\n".join(text or "" for text in IN_MEMORY)), min_df=1
+    )
+    assert corpus.word_names == expected.word_names
+    assert dense(corpus)[0] == dense(expected)[0]
+    assert corpus.n_documents == 4
+    assert read(kind(IN_MEMORY[2:]), like=corpus).word_names == corpus.word_names
+
+
+def test_what_is_no_list_of_texts_is_refused(tmp_path, write):
+    path = write(tmp_path / "x.txt", "red fish")
+    with pytest.raises(InputError, match="names of files, not texts"):
+        read([str(path)])
+    with pytest.raises(InputError, match="format='wide' is no format of texts"):
+        read(IN_MEMORY, "wide")
+
+
+@pytest.mark.parametrize("kind", [list, pandas.Series, polars.Series])
+def test_a_fit_to_texts_says_how_to_count_them(kind):
+    with pytest.raises(InputError, match=r"count their words first, e.g. by discan.read\(texts\)"):
+        discan.LDA(2).fit(kind([None, "red fish", "blue bird"]))
