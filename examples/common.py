@@ -102,15 +102,19 @@ class Report:
         self.parts.append(text)
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Add a table: first column to the left, all others to the right."""
+        """Add a table: the first column and lists to the left, all others to the right."""
         cells = [[str(cell) for cell in row] for row in [heads, *rows]]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        columns = list(zip(*cells, strict=True))
+        widths = [max(map(len, column)) for column in columns]
+        is_left = [n == 0 or (", " in c[1] and c[1][0].isalpha()) for n, c in enumerate(columns)]
         lines = []
         for row in cells:
-            padded = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
+            parts = zip(row, widths, is_left, strict=True)
+            padded = [cell.ljust(w) if left else cell.rjust(w) for cell, w, left in parts]
             lines.append("| " + " | ".join(padded) + " |")
-        rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])])
-        self.say("\n".join([lines[0], rule + "|", *lines[1:]]))
+        ends = ["-" if left else ":" for left in is_left]
+        rule = "|".join("-" * (w + 1) + end for w, end in zip(widths, ends, strict=True))
+        self.say("\n".join([lines[0], f"|{rule}|", *lines[1:]]))
 
     def figure(self, figure: Any, name: str, caption: str) -> None:
         """Save a Plotly figure as SVG, and as PNG where a browser can draw it; show it."""

@@ -203,3 +203,10 @@ def test_formats_that_no_frame_has():
 def test_texts_are_no_counts(kind):
     with pytest.raises(InputError, match="CountVectorizer"):
         discan.LDA(2).fit(kind(["the cat", "the dog"]))
+
+
+def test_a_frame_of_counts_of_alleles_keeps_its_names():
+    frame = pd.DataFrame({"rs1": [0, 2], "rs2": [1, None]}, index=["ann", "bob"])
+    corpus = discan.read(frame, "dosages")
+    assert corpus.document_names == ("ann", "bob")
+    assert corpus.to_csr().toarray().tolist() == [[0, 2, 1, 1], [2, 0, 0, 0]]

@@ -13,6 +13,7 @@ import discan
 RNG = np.random.default_rng(0)
 RATES = RNG.gamma(0.3, 1.0, 60)
 X = RNG.poisson(RATES * 2, (80, 60))
+STARS = np.minimum(X, 5) * np.where(np.arange(60) % 3, 1.0, 0.5)  # some items have half stars
 
 
 def remarks(caplog, table, n_components=3, **options):
@@ -43,11 +44,12 @@ def test_weighted_counts_are_noticed(caplog, weighting, why):
         X,
         X.astype(float),
         X * 0.5,
+        STARS,
         X + (X > 0) * RNG.random(X.shape),
         RNG.gamma(0.5, 2.0, (80, 60)),
         X / np.maximum(X.sum(axis=1, keepdims=True), 1) * 10_000.0,
     ],
-    ids=["whole", "float", "halves", "fractions", "gamma", "per 10,000"],
+    ids=["whole", "float", "halves", "half stars", "fractions", "gamma", "per 10,000"],
 )
 def test_other_counts_are_not(caplog, table):
     assert remarks(caplog, table) == []

@@ -4,8 +4,12 @@
 import json
 from email.message import EmailMessage
 
+import numpy as np
+import pandas
+import polars
 import pytest
 
+import discan
 from discan.errors import InputError
 from discan.readers import Source, guess, read
 from discan.readers.markup import strip_markup
@@ -196,3 +200,35 @@ def test_a_message_of_very_many_parts_inside_each_other(tmp_path, write, fails):
     inside = b"Content-Type: message/rfc822\n\n"
     path = write(tmp_path / "x.eml", b"Subject: a\n" + inside * 3000 + b"Subject: b\n\nbird\n")
     fails(path, "message 1 cannot be read; leave it out")
+
+
+IN_MEMORY = ["the red fish", None, "a blue fish sings", "Red birds sing, red fish swim"]
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, pandas.Series, polars.Series, lambda t: np.array(t, dtype=object)],
+    ids=["list", "tuple", "pandas", "polars", "array"],
+)  # fmt: skip
+def test_texts_in_memory_are_counted(tmp_path, write, dense, kind):
+    corpus = read(kind(IN_MEMORY), min_df=1)
+    expected = read(
+        write(tmp_path / "x.txt", "\n".join(text or "" for text in IN_MEMORY)), min_df=1
+    )
+    assert corpus.word_names == expected.word_names
+    assert dense(corpus)[0] == dense(expected)[0]
+    assert corpus.n_documents == 4
+    assert read(kind(IN_MEMORY[2:]), like=corpus).word_names == corpus.word_names
+
+
+def test_what_is_no_list_of_texts_is_refused(tmp_path, write):
+    path = write(tmp_path / "x.txt", "red fish")
+    with pytest.raises(InputError, match="names of files, not texts"):
+        read([str(path)])
+    with pytest.raises(InputError, match="format='wide' is no format of texts"):
+        read(IN_MEMORY, "wide")
+
+
+@pytest.mark.parametrize("kind", [list, pandas.Series, polars.Series])
+def test_a_fit_to_texts_says_how_to_count_them(kind):
+    with pytest.raises(InputError, match=r"count their words first, e.g. by discan.read\(texts\)"):
+        discan.LDA(2).fit(kind([None, "red fish", "blue bird"]))

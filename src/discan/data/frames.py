@@ -6,7 +6,9 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import json
 import logging
+import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,9 +23,13 @@ from discan.data.counted import holds_counts
 from discan.data.roles import DOCUMENT, WORD, Plan, key
 from discan.errors import Argument, InputError, shown
 
-__all__ = ["completed", "frame_as_csv", "holds_text", "is_frame", "read_frame"]
+__all__ = [
+    "completed", "frame_as_csv", "holds_text", "is_frame", "read_frame", "texts_as_json",
+]  # fmt: skip
 
 log = logging.getLogger("discan")
+
+_LISTING = ("to_pylist", "to_list", "tolist")  # how columns of the libraries become lists
 
 SAMPLE = 200
 MANY_SPACES = 6.0  # per cell of a column of texts
@@ -40,7 +46,11 @@ class _Frame(NamedTuple):
 
 def is_frame(data: Any) -> bool:
     """Tell whether this is a data frame, or gives an Arrow stream."""
-    return hasattr(type(data), "columns") or hasattr(type(data), "__arrow_c_stream__")
+    kind = type(data)
+    if hasattr(kind, "columns"):
+        return True
+    is_series = any(hasattr(kind, verb) for verb in _LISTING)
+    return hasattr(kind, "__arrow_c_stream__") and not is_series
 
 
 def holds_text(data: Any) -> bool:
@@ -149,13 +159,32 @@ def _of_one_type(column: list[Any]) -> list[Any]:
         return [None if v is None else str(v) for v in column]
 
 
-def frame_as_csv(data: Any) -> bytes:
-    """Return a frame as the text of a table with titles, in UTF-8; missing cells are empty."""
+def texts_as_json(data: Any) -> bytes | None:
+    """Return texts of a list, an array or a column as JSON lines; None if it holds no texts."""
+    is_column = any(hasattr(type(data), verb) for verb in _LISTING) and not is_frame(data)
+    if not isinstance(data, (list, tuple)) and not (is_column and getattr(data, "ndim", 1) == 1):
+        return None
+    texts = [None if _is_missing(text) else text for text in _listed(data)]
+    if not all(text is None or isinstance(text, str) for text in texts) or not any(texts):
+        return None
+    if all(text is not None and os.path.isfile(text) for text in texts[:SAMPLE]):
+        problem = "these are names of files, not texts; pass the texts, or the folder of the files"
+        raise InputError(problem)
+    return "".join(f"{json.dumps({'text': text})}\n" for text in texts).encode()
+
+
+def frame_as_csv(data: Any, with_names: bool = False) -> bytes:
+    """Return a frame as the text of a table with titles, in UTF-8; missing cells are empty.
+
+    ``with_names`` puts the names of the rows, if there are any, into a first column without title.
+    """
     frame = _taken_apart(data)
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(frame.titles)
     columns = [list(map(_cell, _listed(column))) for column in frame.columns]
+    names = frame.names if with_names else None
+    columns = columns if names is None else [names, *columns]
+    rows.writerow(frame.titles if names is None else ["", *frame.titles])
     rows.writerows(zip(*columns, strict=True))
     return text.getvalue().encode()
 
@@ -201,7 +230,7 @@ def _is_number(dtype: Any) -> bool:
 
 
 def _listed(column: Any) -> list[Any]:
-    for verb in ("to_pylist", "to_list", "tolist"):
+    for verb in _LISTING:
         if hasattr(column, verb):
             return list(getattr(column, verb)())
     return list(column)

@@ -22,6 +22,8 @@ from discan.validation import LARGEST, LEAST, whole
 
 __all__ = ["check_layout", "read_corpus", "read_seed", "weighted"]
 
+LOOKED_AT = 100  # texts, of which some may be missing
+
 
 def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = None) -> Corpus:
     """Make a checked corpus of X; with ``reset``, the estimator remembers its columns.
@@ -62,13 +64,13 @@ def read_corpus(estimator: Any, X: Any, groups: Any, reset: bool, fit: Any = Non
 
 def _refuse_texts(X: Any) -> None:
     """Refuse a list or a column of texts with a word on how to count them."""
-    first: Any = X[:1] if isinstance(X, list | tuple | np.ndarray) else None
+    first: Any = X[:LOOKED_AT] if isinstance(X, list | tuple | np.ndarray) else None
     if hasattr(X, "head") and len(getattr(X, "shape", ())) == 1:  # a series of pandas or polars
-        first = X.head(1).to_list()
-    if first is not None and len(first) and isinstance(first[0], str):
+        first = X.head(LOOKED_AT).to_list()
+    if first is not None and any(isinstance(text, str) for text in first):
         raise InputError(
-            "X holds texts; count their words first, e.g. by scikit-learn's "
-            "CountVectorizer().fit_transform(texts)"
+            "X holds texts; count their words first, e.g. by discan.read(texts), or by "
+            "scikit-learn's CountVectorizer().fit_transform(texts)"
         )
 
 

@@ -113,7 +113,8 @@ def _multiples(rows: sparse.csr_array) -> bool:
     units = np.minimum.reduceat(steps, np.flatnonzero(first))
     ratio: Array = values / units[np.cumsum(first) - 1]
     several = ratio > 1.5
-    if several.sum() < FEWEST_MULTIPLES or np.ptp(units) <= 1e-9 * units.max():
-        return False
+    shared = values / units.min()
+    if several.sum() < FEWEST_MULTIPLES or (np.abs(shared - np.rint(shared)) < 1e-6 * shared).all():
+        return False  # one unit for all columns, as in ratings with half stars
     whole = np.abs(ratio - np.rint(ratio)) < 1e-6 * ratio
     return bool(whole[several].mean() > 0.95)

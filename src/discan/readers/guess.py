@@ -16,8 +16,8 @@ from discan.data.annotated import is_annotated, read_annotated
 from discan.data.answer_remarks import FRAME
 from discan.data.corpus import Corpus
 from discan.data.foreign import kind_of_file, unreadable
-from discan.data.frames import frame_as_csv, is_frame, read_frame
-from discan.errors import Argument, InputError, shown
+from discan.data.frames import frame_as_csv, is_frame, read_frame, texts_as_json
+from discan.errors import Argument, InputError, LimitError, shown
 from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source, TextSource
 from discan.readers.tokens import TextOptions, word_list
@@ -62,8 +62,9 @@ READERS: dict[str, Reader] = {}
 
 TOTALS = {"total", "totals", "grand total", "gesamt", "summe", "totaal"}
 
-FRAME_FORMATS = ("long", "texts", "fields", "wide", "categorical")
+FRAME_FORMATS = ("long", "texts", "fields", "wide", "categorical", "dosages")
 """Kinds of tables that a data frame may be read as."""
+_WITH_NAMES = ("wide", "categorical", "dosages")  # those whose first column may name the rows
 
 
 def reader(
@@ -104,10 +105,11 @@ def read(
 
     Parameters
     ----------
-    path : file or folder, or a Source made of it; data frame, AnnData or MuData
+    path : file or folder, or a Source made of it; data frame, AnnData or MuData; sequence of texts
         Files packed as .gz, .xz, .bz2 or .zst are unpacked while they are read. A data frame takes
         the options of tables of answers, or with ``format`` those of another kind of table: "long",
-        "texts", "fields", "wide" or "categorical". AnnData and MuData take ``layer`` and ``raw``.
+        "texts", "fields", "wide", "categorical" or "dosages". AnnData and MuData take ``layer`` and
+        ``raw``. The words of a list or column of texts are counted, with the options of "jsonl".
     format : str, optional
         Name of a reader (``discan.readers.READERS``); by default it is guessed.
     like : fitted estimator, Fit or Corpus, optional
@@ -130,6 +132,12 @@ def read(
     """
     like = getattr(like, "fit_", like)
     before = "" if like is None else like.reading.get("format", "")
+    texts = texts_as_json(path)
+    if texts is not None:
+        if format not in (None, "jsonl"):
+            problem = "{} is no format of texts in memory"
+            raise InputError(problem, argument="format", value=format, use={"format": ("jsonl",)})
+        path, format = TextSource("the texts", texts, "texts.jsonl"), "jsonl"
     if is_frame(path) and not is_annotated(path):
         if format is None and before in FRAME_FORMATS:
             format = before
@@ -138,7 +146,7 @@ def read(
                 use = {"format": FRAME_FORMATS}
                 problem = "{} is no format of a data frame"
                 raise InputError(problem, argument="format", value=format, use=use)
-            path = TextSource(FRAME, frame_as_csv(path))
+            path = TextSource(FRAME, frame_as_csv(path, format in _WITH_NAMES))
             options = {"delimiter": ",", **options}
     if is_annotated(path) or is_frame(path):
         corpus = _read_object(path, like, options)

@@ -311,11 +311,12 @@ def _open_member(raw: Any, name: str) -> Any:
 
 
 class TextSource(Source):
-    """The text of a table in memory, read as a file would be; ``title`` is its name in remarks."""
+    """Text in memory, read as a file ``name`` would be; ``title`` is its name in remarks."""
 
-    def __init__(self, title: str, text: bytes) -> None:
-        self.path, self.name, self.is_folder = Path(title), "table.csv", False
+    def __init__(self, title: str, text: bytes, name: str = "table.csv") -> None:
+        self.path, self.name, self.is_folder = Path(title), name, False
         self.member = None
+        self._remarked = set()
         self.max_unpacked = len(text)
         self._text = text
 
