@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors: one line, in terms of the shell, before the work where possible."""
 
+import importlib
 import inspect
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,8 @@ from discan.cli.errors import NAMES, shell_wording
 from discan.cli.fit import _finish
 from discan.cli.printing import Style
 from discan.errors import InputError, ModelFileError, StorageError
+
+SOURCE = Path(__file__).parents[2] / "src"
 
 
 @pytest.fixture
@@ -195,3 +199,39 @@ def test_a_run_that_fails_says_how_to_go_on(tmp_path, caplog, error):
         with caplog.at_level("INFO", logger="discan"), pytest.raises(error):
             _finish(fail, Path("model"), tmp_path, Style.TABLE)
         assert ("discan resume" in caplog.text) == begun
+
+
+LOADING = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(name, path, target=None):
+        if name == "discan.cli.app":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
+import discan.cli
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+def test_ctrl_c_while_it_loads_is_silent():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr == ""
+
+
+def test_the_handler_of_interrupts_stays():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        importlib.reload(discan.cli)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as nohup leaves it
+        importlib.reload(discan.cli)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

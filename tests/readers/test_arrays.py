@@ -175,6 +175,14 @@ def test_bytes_changed_at_random(tmp_path, data, changed_at_random):
     changed_at_random(path, "npz", data)
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_texts_of_no_characters(tmp_path, fails, order):
+    """NumPy gives Python texts with characters beyond the last one, which cannot be written."""
+    names = np.array([65, 0x110000, 67], dtype=f"{order}u4").view(f"{order}U1")
+    members = [("x.npy", npy(np.ones((2, 3), dtype=int))), ("names.npy", npy(names))]
+    fails(zipped(tmp_path / "x.npz", members), "'names' holds what is no text")
+
+
 def test_very_many_empty_texts(tmp_path, fails):
     """They take no bytes in the file, and eight each in memory."""
     stream = io.BytesIO()

@@ -19,6 +19,7 @@ from same_corpus import assert_same
 import discan
 from discan.data.folders.format import is_corpus_folder
 from discan.data.folders.shards import load_folder
+from discan.data.storage import HEAD, read_file, write_file
 from discan.errors import InputError, LimitError, ModelFileError, StorageError
 from discan.readers import chunks, text_folders
 
@@ -197,6 +198,25 @@ def interrupted(sources, big, monkeypatch, **options):
         with pytest.raises(KeyboardInterrupt):
             discan.convert(sources / "lines.txt", big, "lines", chunk=300, **options)
     return len(list((big / "tmp").glob("*.discan")))
+
+
+@pytest.mark.parametrize("change", ["header", "array", "numbers"])
+def test_chunks_that_are_signed_and_wrong(sources, tmp_path, monkeypatch, change):
+    big = tmp_path / "big"
+    interrupted(sources, big, monkeypatch)
+    path = min((big / "tmp").glob("*.discan"))
+    header, arrays = read_file(path, chunks.KIND)
+    header = {name: header[name] for name in header if name not in HEAD}
+    if change == "header":
+        header["n_tokens"] = "many"
+    elif change == "array":
+        del arrays["frequencies"]
+    else:
+        arrays["ids"] = arrays["ids"] + 1000
+    write_file(path, chunks.KIND, header, arrays)
+    with pytest.raises(ModelFileError, match="remove it, and convert again") as caught:
+        discan.convert(sources / "lines.txt", big, "lines", chunk=300)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("what", ["options", "text", "damage", "cuts"])

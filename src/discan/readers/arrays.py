@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -234,6 +235,10 @@ class _File:
         with self._archive.open(self.members[name].info) as stream:
             array = np.asarray(npy.read_array(stream, allow_pickle=False))
             stream.read(1)  # at its end, the checksum is verified
+        if array.dtype.kind == "U" and array.size:
+            codes = np.ascontiguousarray(array).view(f"{array.dtype.byteorder}u4")
+            if codes.max() > sys.maxunicode:  # Python would make text of them that is none
+                raise self.source.error(f"array {shown(name)} holds what is no text")
         return array
 
 

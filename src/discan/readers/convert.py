@@ -22,9 +22,10 @@ from discan.data.folders.format import (
 )
 from discan.data.folders.runs import RUN
 from discan.data.folders.writer import SHARD_ENTRIES, FolderWriter, write_corpus
+from discan.data.intake import reason
 from discan.data.locks import locked
 from discan.data.nouns import Nouns
-from discan.errors import StorageError
+from discan.errors import DiscanError, ModelFileError, StorageError
 from discan.readers.guess import check_options, guess, plain_options, read
 from discan.readers.parts import convert_parts, is_lasting, is_whole
 from discan.readers.source import MAX_UNPACKED, Source
@@ -38,6 +39,8 @@ log = logging.getLogger("discan")
 
 CHUNK = 2**25  # characters
 _KEPT = (".discan", RUN)  # endings of files from which a conversion goes on
+# What such files raise if they are signed and wrong.
+_WRONG = (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError, OSError)
 
 
 def convert(
@@ -177,13 +180,22 @@ def _claimed(target: Path) -> Iterator[Path]:
     check_links(target)
     folder = target / TMP
     with locked(folder):
+        goes_on = _holds_kept(folder)
         try:
             yield folder
-        except BaseException:
-            if not any(file.suffix in _KEPT for file in folder.iterdir()):  # nothing to go on with
+        except BaseException as error:
+            if not _holds_kept(folder):  # nothing to go on with
                 _remove(folder)
+            if goes_on and isinstance(error, _WRONG) and not isinstance(error, DiscanError):
+                problem = f"what is left of a conversion is damaged ({reason(error)})"
+                raise ModelFileError(f"{folder}: {problem}; remove it, and convert again") from None
             raise
         _remove(folder)
+
+
+def _holds_kept(folder: Path) -> bool:
+    """Tell whether a folder holds files from which a conversion goes on."""
+    return any(file.suffix in _KEPT for file in folder.iterdir())
 
 
 def _remark_on_loss(target: Path, reason: str) -> None:

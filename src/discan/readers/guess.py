@@ -17,7 +17,7 @@ from discan.data.answer_remarks import FRAME
 from discan.data.corpus import Corpus
 from discan.data.foreign import kind_of_file, unreadable
 from discan.data.frames import frame_as_csv, is_frame, read_frame, texts_as_json
-from discan.errors import Argument, InputError, LimitError, shown
+from discan.errors import Argument, InputError, shown
 from discan.readers.options import Option, options_of
 from discan.readers.source import MAX_UNPACKED, Source, TextSource
 from discan.readers.tokens import TextOptions, word_list
