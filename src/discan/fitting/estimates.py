@@ -25,6 +25,7 @@ SECONDS = {"cvb0": 1.3e-9, "map": 1.8e-9, "ml": 1.8e-9, "vb": 4.5e-9, "cgs": 0.9
 VERSIONS = 2  # of states on the disk: those of the start, or of the last checkpoint, and the last
 START_CYCLES = {
     "random": 0, "words": 1, "documents": 3, "map": 13, "corners": 2, "joined": 40, "merged": 90,
+    "flat": 90,
 }  # fmt: skip
 
 
