@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from discan.algorithms.anchor_words import from_words, suits
 from discan.algorithms.base import Algorithm, Start
@@ -19,7 +18,6 @@ from discan.algorithms.collapsed import MOST_TOKENS, Collapsed
 from discan.algorithms.corners import from_corners
 from discan.algorithms.em import EM
 from discan.algorithms.expectation import Expectation
-from discan.algorithms.merging import Tokens
 from discan.algorithms.schedule import Schedule
 from discan.algorithms.starts import (
     first_pass,
@@ -39,19 +37,13 @@ from discan.fitting.estimates import check_disk
 from discan.fitting.interrupts import deferred
 from discan.fitting.memory import check_memory, enough_memory
 from discan.fitting.run import Run
-from discan.fitting.start_memory import (
-    BYTES,
-    SURPLUS,
-    begins_with_too_many,
-    is_small,
-    with_tables,
-)
-from discan.fitting.start_scores import RunScores, in_order
+from discan.fitting.start_memory import BYTES, SURPLUS, begins_with_too_many, is_small
+from discan.fitting.start_scores import RunScores
+from discan.fitting.start_tokens import dissolved, joined, reduced, tables_for_parents
 from discan.fitting.states import DiskStates
 from discan.fitting.task import Task
-from discan.models import DirichletMultinomial, LoadingsPrior, Model
+from discan.models import DirichletMultinomial, LoadingsPrior
 from discan.models.levels import TwoLevels
-from discan.typing import Array
 
 log = logging.getLogger("discan")
 
@@ -62,12 +54,8 @@ __all__ = ["STARTS", "begin", "needed_bytes"]
 MERGE_SWEEPS, MERGE_DRAWS, MERGE_ROUNDS = (50, 150), 5_000_000, 8
 # A start whose components are joined: the chain before.
 TOO_MANY = Collapsed(burn_in=8, learn_every=3, smooth=30)
-# If no more than this part of the components can be joined, the chain may do it.
-FEW_MERGED = 0.01
 # Chains of a start have streams of random numbers of their own: this changes the seed of each.
 ROUND_SEED = 0x9E3779B97F4A7C15
-# Sum of alpha of the components that are empty at the start.
-SPARE_ALPHA = 1e-3
 # What to do if there is too little memory for documents on disk.
 FEWER = "use fewer components, or convert the data with fewer words (max_words)"
 # Cycles of MAP that a start by MAP takes, after a first pass.
@@ -202,27 +190,11 @@ def _merged(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
         run = begin(chain, start, engine)
         start = None  # tables of all documents and words
         _sweep(run, _affordable(task.corpus))
-        start, done = _dissolved(run, rng)
+        start, done = dissolved(run, rng)
         if done:
             break
     assert start is not None
     return start
-
-
-def _dissolved(run: Run, rng: np.random.Generator) -> tuple[Start, bool]:
-    """Join and dissolve components of a chain; return also whether the chain may do the rest."""
-    tokens, prior = _tokens(run), run.task.prior
-    before = int((tokens.loading_counts.sum(axis=0) > 0).sum())
-    done = tokens.merge(rng) + tokens.dissolve(rng)
-    log.debug("%d components of %d are joined with others", done, before)
-    counts, spare = tokens.loading_counts, SPARE_ALPHA / len(tokens.alpha)
-    alpha = np.where(counts.sum(axis=0) > 0, tokens.alpha, spare)
-    model: Any = replace(run.params.model, alpha=alpha)  # type: ignore[type-var]
-    start = Start(
-        np.ascontiguousarray(prior.without_seeds(counts)),
-        np.ascontiguousarray(tokens.component_counts), model, run.params.prior, tokens.components,
-    )  # fmt: skip
-    return start, done <= FEW_MERGED * before
 
 
 def _joined(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -246,14 +218,7 @@ def _joined(task: Task, schedule: Schedule, engine: Engine, place: Path | None) 
     )  # fmt: skip
     run = begin(first, _map(first, schedule, engine, place), engine, durable=False)
     _sweep(run, TOO_MANY.smooth)
-    tokens = _tokens(run)
-    tokens.join(int((tokens.sizes > 0).sum()) - wanted)
-    kept, components = _largest(tokens, wanted)
-    counts = tokens.component_counts[:, kept] + tokens.alpha[kept]
-    return Start(
-        np.ascontiguousarray(tokens.loading_counts[:, kept]), np.ascontiguousarray(counts),
-        components=components,
-    )  # fmt: skip
+    return joined(run, wanted)
 
 
 def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Start:
@@ -274,7 +239,7 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
         run = _flat_chain(loaded, schedule, engine.local, place)
     else:
         run = _flat_chain(task, schedule, engine, place)
-    tables = Corpus(_tables(run))
+    tables = Corpus(tables_for_parents(run))
     flat = DirichletMultinomial().prepare(task.model.n_parents, tables)
     learn = frozenset({"alpha", "gamma"})
     above = Task(
@@ -286,29 +251,6 @@ def _flat(task: Task, schedule: Schedule, engine: Engine, place: Path | None) ->
     loadings = task.prior.without_seeds(np.asarray(run.params.loading_counts, dtype=np.float64))
     scores = RunScores.of(run, Collapsed(), np.float64)
     return Start(loadings, scores, model.with_mean(), run.params.prior)
-
-
-def _tables(run: Run) -> Any:
-    """Return the tables that documents of a flat chain send up, a sparse (I', K) array.
-
-    Of many documents a part is taken, evenly spaced, so that a chain of parents can begin with too
-    many of them.
-    """
-    n_documents, blocks = run.training.n_documents, in_order(run)
-    n = with_tables(n_documents, sum(int(_tables_of(run, block).sum()) for block in blocks))
-    taken = np.arange(n) * n_documents // n
-    parts = []
-    for block in blocks:
-        first, last = np.searchsorted(taken, [block.start, block.stop])
-        rows = taken[first:last] - block.start
-        parts.append(sparse.csr_array(_tables_of(run, block)[rows]))
-    return sparse.vstack(parts, format="csr")
-
-
-def _tables_of(run: Run, block: BlockRef) -> Array:
-    """Tables that the documents of a block send up, (n, K)."""
-    counts = run.states.get(block).counts(run.training.read(block), run.params.n_components)
-    return np.asarray(np.rint(2.0 * np.log1p(counts)), dtype=np.int32)
 
 
 def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | None) -> Run:
@@ -340,40 +282,9 @@ def _flat_chain(task: Task, schedule: Schedule, engine: Engine, place: Path | No
         _sweep(run, sweeps)
         if run.params.n_components == wanted:
             break
-        start, fitted = _reduced(run, wanted, rng, last=left <= 1)
+        start, fitted = reduced(run, wanted, rng, last=left <= 1)
         first = replace(first, model=fitted)
     return run
-
-
-def _reduced(run: Run, wanted: int, rng: np.random.Generator, last: bool) -> tuple[Start, Model]:
-    """Take half of the components that are too many from a flat chain, or all at last."""
-    tokens = _tokens(run)
-    surplus = int((tokens.sizes > 0).sum()) - wanted
-    tokens.reduce(rng, max(0, -(-surplus // 2)))
-    sizes = tokens.sizes
-    n_kept = wanted if last else max(wanted, int((sizes > 0).sum()))
-    kept, components = _largest(tokens, n_kept)
-    scores = None
-    if components is None:  # tokens of components that are left out fall to others
-        scores = np.ascontiguousarray(tokens.component_counts[:, kept] + tokens.alpha[kept])
-    fitted = DirichletMultinomial(alpha=tokens.alpha[kept])
-    start = Start(
-        np.ascontiguousarray(tokens.loading_counts[:, kept]), scores, fitted, run.params.prior,
-        components,
-    )  # fmt: skip
-    return start, fitted
-
-
-def _largest(tokens: Tokens, n: int) -> tuple[Array, Array | None]:
-    """Return the n largest components, in their order; and what the tokens' (N,) are among them.
-
-    The latter is None if other components have tokens.
-    """
-    kept = np.sort(np.argsort(-tokens.sizes, kind="stable")[:n])
-    number = np.full(len(tokens.alpha), -1, dtype=np.int32)
-    number[kept] = np.arange(len(kept))
-    components = number[tokens.components]
-    return kept, components if (components >= 0).all() else None
 
 
 def _sweep(run: Run, n_sweeps: int) -> None:
@@ -393,26 +304,6 @@ def _seed_of(task: Task, turn: int) -> int:
 def _affordable(corpus: Corpus) -> int:
     """Sweeps before components are merged."""
     return int(np.clip(MERGE_DRAWS // max(int(corpus.n_tokens), 1), *MERGE_SWEEPS))
-
-
-def _tokens(run: Run) -> Tokens:
-    """Return the tokens of a collapsed chain."""
-    corpus, blocks = run.training, in_order(run)
-    states = [run.states.get(block) for block in blocks]
-    rows = np.repeat(np.arange(corpus.n_documents, dtype=np.int32), np.diff(corpus.indptr))
-    counts = np.empty((corpus.n_documents, run.params.n_components), order="F")
-    for block, state in zip(blocks, states, strict=True):
-        read = corpus.read(block)
-        counts[block.start : block.stop] = state.counts(read, run.params.n_components)
-    return Tokens(
-        np.repeat(rows, corpus.counts),
-        np.repeat(corpus.words, corpus.counts),
-        np.concatenate([state.assignments for state in states]).astype(np.int32),
-        np.asarray(run.params.loading_counts).astype(np.float64, order="F"),
-        counts,
-        np.array(run.params.model.alpha),
-        run.params.prior,
-    )
 
 
 STARTS = {
