@@ -143,3 +143,13 @@ def test_the_remark_on_small_counts_names_what_may_be(tmp_path, write, remarks):
     large = write(tmp_path / "y.csv", "id,a,b\n" + "".join(f"d{i},{i},{2 * i}\n" for i in range(9)))
     read(large, "wide")
     assert "if they are answers" not in remarks()[n_remarks:]
+
+
+@pytest.mark.parametrize("letters", ["ARG", "AGN"])
+def test_letters_of_two_bases_with_people_in_rows_are_pointed_out(
+    tmp_path, write, remarks, letters
+):
+    titles = ",".join(["taxon", *(f"m{n}" for n in range(36))])
+    rows = [",".join([f"i{r}", *(letters[(r * n + n) % 3] for n in range(36))]) for r in range(20)]
+    read(write(tmp_path / "x.csv", "\n".join([titles, *rows]) + "\n"), "categorical")
+    assert ("R are answers of their own here" in remarks()) == ("R" in letters)

@@ -35,6 +35,7 @@ _CODES = set(
 FAR_ABOVE = 5.0
 GAP = 3  # between the answers and 7, 8 or 9, which are then codes as well
 FEW_TITLES = 3  # after answers that may mean the same
+_BASES, _MIXED = set("ACGTN-"), set("RYSWKM")
 _ANSWERS, _METADATA = Argument("answers", "NAME"), Argument("metadata", "NAME")
 _BINS = Argument("bins", 5)
 
@@ -132,6 +133,12 @@ def remark_on_values(
     if origin != FRAME and len(counted) >= MANY_SNPS and _are_dosages(counted):
         remark = "%s: 0, 1 and 2 are answers here; if they count alleles, use %s"
         log.warning(remark, origin, Argument("format", "dosages"))
+    if len(counted) >= MANY_SNPS and (mixed := _mixed_bases(counted)):
+        log.warning(
+            "%s: %s are answers of their own here; if they stand for two bases, write these (A/G "
+            "for R), or SNPs in rows, as format %s has them",
+            origin, ", ".join(mixed), shown("hapmap"),
+        )  # fmt: skip
     empty = [c.title for c in columns if not c.values]
     if empty:
         remark = "%s: %s without any answer left out: %s"
@@ -149,6 +156,13 @@ def _are_dosages(columns: Sequence[Column]) -> bool:
         return False
     found = {value for column in columns for value in column.values}
     return {"0", "1", "2"} <= found <= {"0", "1", "2", "9", "-1", "-9"}
+
+
+def _mixed_bases(columns: Sequence[Column]) -> list[str]:
+    """Return the letters that may stand for two bases, if all columns hold letters of bases."""
+    found = {value for column in columns for value in column.values}
+    mixed = found & _MIXED
+    return sorted(mixed) if len(found & _BASES) > 1 and found <= _BASES | _MIXED else []
 
 
 def _alike(columns: Sequence[Column]) -> list[tuple[list[str], list[str]]]:
