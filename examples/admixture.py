@@ -158,11 +158,8 @@ def race(report: Report, corpus: discan.Corpus, counts: Any) -> Fitted:
             f"{np.median([each.seconds for each in fits]):.1f}",
         ])  # fmt: skip
     report.table(
-        [
-            "components", f"SQUAREM, {long} passes: log-likelihood", "seconds",
-            "passes of quasi-Newton to it, median", "range", "seconds",
-        ],
-        rows,
+        ["components", f"SQUAREM, {long} passes: log-likelihood", "seconds",
+         "passes of quasi-Newton to it, median", "range", "seconds"], rows,
     )  # fmt: skip
     return fit(corpus, N_POPULATIONS, "quasi-newton", short)
 

@@ -204,6 +204,8 @@ def test_a_run_that_fails_says_how_to_go_on(tmp_path, caplog, error):
 LOADING = """
 import os, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it in the background
+
 class Finder:
     def find_spec(name, path, target=None):
         if name == "discan.cli.app":

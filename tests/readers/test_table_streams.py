@@ -190,6 +190,10 @@ def test_h5ad_of_very_many_cells(tmp_path, monkeypatch, kind):
     assert_same(tmp_path / "big", discan.read(path))
 
 
+def press_ctrl_c(*_):
+    raise KeyboardInterrupt
+
+
 def test_h5ad_by_cell_begins_again(tmp_path, monkeypatch, caplog):
     pytest.importorskip("h5py")
     from discan.data.folders.writer import FolderWriter
@@ -198,7 +202,7 @@ def test_h5ad_by_cell_begins_again(tmp_path, monkeypatch, caplog):
     path, big = tmp_path / "x.h5ad", tmp_path / "big"
     write_h5ad(path, discan.Corpus(np.eye(60) + 1), {}, {}, {})
     with monkeypatch.context() as patched:
-        patched.setattr(FolderWriter, "finish", lambda *_: os.kill(os.getpid(), 2))
+        patched.setattr(FolderWriter, "finish", press_ctrl_c)
         with pytest.raises(KeyboardInterrupt):
             discan.convert(path, big, shard_entries=500)
     with caplog.at_level("INFO", logger="discan"):
