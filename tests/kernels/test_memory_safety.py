@@ -30,7 +30,7 @@ HAS_GUARDS = sys.platform.startswith(("linux", "darwin"))
 GUARDS = pytest.mark.skipif(not HAS_GUARDS, reason="pages are protected otherwise there")
 
 
-def run(arguments, timeout=600, **environment):
+def run(arguments, timeout=3600, **environment):
     path = os.pathsep.join(map(str, (SOURCE, TESTS)))
     return subprocess.run(
         [sys.executable, *map(str, arguments)],

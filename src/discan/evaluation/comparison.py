@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from discan.data.layout import Layout
 from discan.evaluation.columns import Shared, shared_columns
@@ -247,9 +248,12 @@ def mixing(
     counts = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     known = np.maximum(others, 1e-12)
     result = np.full((len(components), len(others)), 1.0 / len(others))
-    for _ in range(CYCLES):
-        result = result * ((counts / (result @ known)) @ known.T)
-        result /= np.maximum(result.sum(axis=1, keepdims=True), 1e-300)
+    # Products of matrices must not depend on the threads. On a busy machine, several threads may
+    # wait for each other a hundred times longer than these products take.
+    with threadpool_limits(1, "blas"):
+        for _ in range(CYCLES):
+            result = result * ((counts / (result @ known)) @ known.T)
+            result /= np.maximum(result.sum(axis=1, keepdims=True), 1e-300)
     return result
 
 
