@@ -17,7 +17,7 @@ test test-slow: export PYTHONDONTWRITEBYTECODE =
 test: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-# The long forms of tests, more than an hour on 2 cores.
+# The long forms of tests, about an hour on 2 cores.
 test-slow: .venv/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
